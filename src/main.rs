@@ -1,0 +1,5 @@
+//! The binary: hands the arguments to the library.
+
+fn main() -> std::process::ExitCode {
+    tainie::main()
+}

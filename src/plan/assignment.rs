@@ -1,0 +1,59 @@
+//! What one author may see, and what it answers. An assignment holds no path and a reply no address, so
+//! an author has nothing with which it could widen its scope: the harness alone knows which site it gave out.
+
+use crate::text::{ByteSpan, Edit, EditSet, RelPath};
+
+use super::{Operation, SiteId, SiteKind};
+
+/// One region to rewrite, as shown to an author.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Assignment {
+    /// The task's prose, whole.
+    pub(crate) instruction: String,
+    /// What the prose asks for, where it could be read exactly.
+    pub(crate) operation: Option<Operation>,
+    /// The symbol's fully qualified name.
+    pub(crate) symbol: String,
+    pub(crate) kind: SiteKind,
+    /// The region's text as it now stands.
+    pub(crate) region: String,
+    /// The name within `region`, in bytes of it.
+    pub(crate) name: ByteSpan,
+    /// Dotted name of the definition around the region.
+    pub(crate) enclosing: String,
+    /// The parameter list of the symbol's definition as written, from `(` to `)`, and whether the call
+    /// binds the first parameter (a method called on an instance). `None` where it couldn't be read.
+    pub(crate) signature: Option<String>,
+    /// Spans of `region` that earlier rounds settled; their text must come back unchanged.
+    pub(crate) settled: Vec<ByteSpan>,
+    /// The file with line numbers, where the user asked for it.
+    pub(crate) context: Option<String>,
+    /// What the gate said of this author's earlier attempts at the region, oldest first.
+    pub(crate) feedback: Vec<String>,
+    /// 0 for the first attempt.
+    pub(crate) attempt: usize,
+}
+
+/// An author's answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reply {
+    /// Insertions and deletions at token borders, offsets relative to the region; they compose with those of regions inside.
+    Edits { edits: Vec<Edit>, rationale: String },
+    /// A new text for the whole region.
+    Text { new_text: String, rationale: String },
+    /// The region already is what the instruction asks for.
+    Already { reason: String },
+    /// A person has to decide.
+    Left { reason: String },
+}
+
+/// A reply tied to its site: the only thing the gate judges and the writer writes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Proposal {
+    pub(crate) site: SiteId,
+    pub(crate) file: RelPath,
+    /// In the file as it was scouted.
+    pub(crate) region: ByteSpan,
+    /// Inside `region`, offsets of the file as it was scouted.
+    pub(crate) edits: EditSet,
+}

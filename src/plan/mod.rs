@@ -1,0 +1,21 @@
+//! The nouns that cross rooms: data with invariants, no behaviour that reaches out.
+//!
+//! The words are those of the glossary in `AGENTS.md`: a *mention* is one occurrence of the name, a
+//! *reference* a mention tied to the symbol, a *site* a reference that the task wants edited.
+
+mod assignment;
+mod operation;
+mod site;
+mod symbol;
+mod verdict;
+mod worklist;
+
+pub(crate) use assignment::{Assignment, Proposal, Reply};
+pub(crate) use operation::Operation;
+pub(crate) use site::{Site, SiteId, SiteKind, Source};
+pub(crate) use symbol::{Definition, Symbol, SymbolKind, SymbolPath, SymbolPathError};
+pub(crate) use verdict::{Finding, Verdict};
+pub(crate) use worklist::{
+    Accounting, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist,
+    WorklistError,
+};

@@ -1,0 +1,132 @@
+//! A site: one reference with the region that an edit of it may replace.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::text::{ByteOffset, ByteSpan, Position, RelPath};
+
+/// `FILE:OFFSET`, the file and the byte offset of the name: unique in a worklist and stable over runs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SiteId(String);
+
+impl SiteId {
+    pub(crate) fn new(file: &RelPath, offset: ByteOffset) -> Self {
+        Self(format!("{file}:{}", offset.get()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for SiteId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// How a reference uses the symbol.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum SiteKind {
+    Call,
+    Value,
+    Annotation,
+    Base,
+    Decorator,
+    AttributeAssignment,
+    Import,
+    ReExport,
+    String,
+    /// The label of a keyword argument or of a keyword pattern.
+    KeywordLabel,
+}
+
+impl SiteKind {
+    pub(crate) const ALL: [Self; 10] = [
+        Self::Call,
+        Self::Value,
+        Self::Annotation,
+        Self::Base,
+        Self::Decorator,
+        Self::AttributeAssignment,
+        Self::Import,
+        Self::ReExport,
+        Self::String,
+        Self::KeywordLabel,
+    ];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Call => "call",
+            Self::Value => "value",
+            Self::Annotation => "annotation",
+            Self::Base => "base",
+            Self::Decorator => "decorator",
+            Self::AttributeAssignment => "attribute-assignment",
+            Self::Import => "import",
+            Self::ReExport => "re-export",
+            Self::String => "string",
+            Self::KeywordLabel => "keyword-label",
+        }
+    }
+
+    /// Reads back what [`Self::as_str`] gave.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == text)
+    }
+}
+
+/// Who says that a mention is a reference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Source {
+    /// `textDocument/definition` at the mention points into the declaration group.
+    Definition,
+    /// pyrefly's glean facts list the mention among the uses of the symbol.
+    Glean,
+    /// `textDocument/references` at a member of the declaration group lists the mention.
+    References,
+    /// The scopes and imports of the text alone bind the name to the symbol.
+    Scopes,
+    /// The syntax around it, such as an `__all__` list or a `global` statement.
+    Syntax,
+}
+
+impl Source {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Definition => "definition",
+            Self::Glean => "glean",
+            Self::References => "references",
+            Self::Scopes => "scopes",
+            Self::Syntax => "syntax",
+        }
+    }
+
+    /// Reads back what [`Self::as_str`] gave.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        [Self::Definition, Self::Glean, Self::References, Self::Scopes, Self::Syntax]
+            .into_iter()
+            .find(|source| source.as_str() == text)
+    }
+}
+
+/// One place that an edit may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Site {
+    pub(crate) id: SiteId,
+    pub(crate) file: RelPath,
+    /// Of the name, as `span`.
+    pub(crate) position: Position,
+    /// The name, as written: an alias where `alias` is set.
+    pub(crate) span: ByteSpan,
+    /// What one edit may replace; contains `span`.
+    pub(crate) region: ByteSpan,
+    pub(crate) kind: SiteKind,
+    /// The name as written, where it isn't the symbol's own: its arguments may be edited, its name never.
+    pub(crate) alias: Option<String>,
+    /// The text of the region.
+    pub(crate) text: String,
+    /// Dotted name of the definition around the site; the module's where there is none.
+    pub(crate) enclosing: String,
+    pub(crate) sources: BTreeSet<Source>,
+}

@@ -19,12 +19,15 @@ use super::framing::{Decoder, ErrorObject, Message};
 /// How many requests are on their way at once. Enough to keep the server busy, few enough that a dying server
 /// is noticed early.
 const WINDOW: usize = 32;
+const READ_SIZE: usize = 64 * 1024;
 const METHOD_NOT_FOUND: i64 = -32601;
 
 /// One end of a conversation with a language server.
 pub(super) struct Client<R, W> {
     reader: R,
     writer: W,
+    /// Where bytes are read into; a field, so that futures stay small.
+    chunk: Vec<u8>,
     decoder: Decoder,
     /// Bytes that still have to be written.
     outgoing: Vec<u8>,
@@ -37,8 +40,8 @@ pub(super) struct Client<R, W> {
 
 impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<R, W> {
     pub(super) fn new(reader: R, writer: W, settings: Value) -> Self {
-        let decoder = Decoder::default();
-        Self { reader, writer, decoder, outgoing: Vec::new(), writable: true, settings, next_id: 1 }
+        let (chunk, decoder) = (vec![0; READ_SIZE], Decoder::default());
+        Self { reader, writer, chunk, decoder, outgoing: Vec::new(), writable: true, settings, next_id: 1 }
     }
 
     /// Puts a notification in line; it is written with the next request or [`Self::flush`].
@@ -138,11 +141,10 @@ impl<R: AsyncRead + Unpin, W: AsyncWrite + Unpin> Client<R, W> {
 
     /// Moves bytes in whichever direction can go on. Both branches may be cancelled without losing a byte.
     async fn pump(&mut self, method: &'static str) -> Result<(), ClientError> {
-        let mut chunk = [0; 16 * 1024];
         tokio::select! {
-            read = self.reader.read(&mut chunk) => match read.map_err(ClientError::Read)? {
+            read = self.reader.read(&mut self.chunk) => match read.map_err(ClientError::Read)? {
                 0 => return Err(ClientError::Closed { method }),
-                count => self.decoder.push(chunk.get(..count).unwrap_or_default()),
+                count => self.decoder.push(self.chunk.get(..count).unwrap_or_default()),
             },
             written = self.writer.write(&self.outgoing), if !self.outgoing.is_empty() => match written {
                 Ok(count) if count > 0 => {
@@ -207,10 +209,9 @@ mod tests {
         }
 
         async fn next_request(&mut self) -> (Value, Value) {
-            match self.next().await {
-                Message::Request { id, params, .. } => (id, params),
-                other => panic!("not a request: {other:?}"),
-            }
+            let message = self.next().await;
+            let Message::Request { id, params, .. } = message else { panic!("not a request: {message:?}") };
+            (id, params)
         }
 
         async fn send(&mut self, message: Message) {

@@ -89,9 +89,10 @@ async fn definitions_inside_outside_and_nowhere() {
 
 #[tokio::test]
 async fn many_questions_about_one_file_are_answered_in_order() {
-    let calls: String = (0..1500).map(|i| format!("f{i}()\n")).collect();
-    let definitions: String = (0..1500).map(|i| format!("def f{i}(): ...\n")).collect();
-    let tree = tree(&[("a.py", &format!("{definitions}{calls}"))]);
+    let definitions = (0..1500).map(|i| format!("def f{i}(): ..."));
+    let calls = (0..1500).map(|i| format!("f{i}()"));
+    let lines: Vec<String> = definitions.chain(calls).collect();
+    let tree = tree(&[("a.py", &lines.join("\n"))]);
     let mut session = start(&tree, Mode::Definitions).await;
     let (file, source) = tree.source("a.py");
     session.open(&file, &source).await.unwrap();
@@ -263,8 +264,7 @@ while True:
 "#;
 
 async fn scripted(tree: &Tree, body: &str) -> Result<Vec<Vec<Target>>, LspError> {
-    let body: String = body.split('\n').map(|line| format!("    {line}\n")).collect();
-    let script = SCRIPT.replace("BODY", &body);
+    let script = SCRIPT.replace("BODY", &format!("    {}", body.replace('\n', "\n    ")));
     let arguments = vec!["-c".to_owned(), script];
     let launch = Launch { program: PathBuf::from("python3"), arguments };
     let mut session = Session::launch(&launch, Mode::Definitions, &tree.root, QUICK).await?;

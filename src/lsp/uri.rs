@@ -1,5 +1,6 @@
 //! Paths to `file:` URIs and back, percent-coded both ways. `lsp_types::Uri` has no conversion of its own.
 
+use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::str::FromStr as _;
 
@@ -19,7 +20,7 @@ pub(super) fn from_path(path: &Path) -> Result<Uri, LspError> {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~' | b'/') {
             uri.push(char::from(byte));
         } else {
-            uri.push_str(&format!("%{byte:02X}"));
+            write!(uri, "%{byte:02X}").expect("writing to a string can't fail");
         }
     }
     Uri::from_str(&uri).map_err(|_| no_uri())
@@ -54,6 +55,7 @@ fn percent_decoded(text: &str) -> Option<Vec<u8>> {
 }
 
 #[cfg(unix)]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere paths are not bytes, and this can fail")]
 fn path_bytes(path: &Path) -> Option<Vec<u8>> {
     use std::os::unix::ffi::OsStrExt as _;
     Some(path.as_os_str().as_bytes().to_vec())
@@ -82,7 +84,8 @@ fn path_from_bytes(bytes: Vec<u8>) -> Option<PathBuf> {
     Some(PathBuf::from(drive.unwrap_or(&text)))
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -108,6 +108,8 @@ pub(crate) struct Declaration {
     pub(crate) parameters: Option<ByteSpan>,
     /// Decorated with `staticmethod`: a call binds no first parameter.
     pub(crate) is_static: bool,
+    /// Decorated with `property` or `cached_property`.
+    pub(crate) is_property: bool,
     /// A class that names `Protocol` among its bases.
     pub(crate) is_protocol: bool,
 }

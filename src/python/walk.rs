@@ -126,6 +126,7 @@ impl Walk<'_> {
             scope,
             parameters: None,
             is_static: false,
+            is_property: false,
             is_protocol: false,
         });
         self.found.declarations.last_mut().expect("a declaration was pushed just now")
@@ -174,11 +175,16 @@ impl Walk<'_> {
         let is_method = self.found.scopes.kind(self.scope) == ScopeKind::Class;
         let kind = if is_method { DeclarationKind::Method } else { DeclarationKind::Function };
         self.simple_name(def.name.range, Role::Definition);
-        let is_static = def.decorator_list.iter().any(|d| last_name(&d.expression) == Some("staticmethod"));
+        let decorated_with = |names: &[&str]| {
+            def.decorator_list.iter().filter_map(|d| last_name(&d.expression)).any(|name| names.contains(&name))
+        };
+        let is_static = decorated_with(&["staticmethod"]);
+        let is_property = decorated_with(&["property", "cached_property"]);
         let parameters = span(def.parameters.range());
         let declaration = self.declare(name, def.name.range, kind);
         declaration.parameters = Some(parameters);
         declaration.is_static = is_static;
+        declaration.is_property = is_property;
         let qualname = declaration.qualname.clone();
         self.bind(name, def.name.range, BindingKind::Function);
         self.defaults(&def.parameters);

@@ -85,6 +85,11 @@ impl Codebase {
         &self.root
     }
 
+    /// The folders that modules are named from, the deepest first.
+    pub(super) fn import_roots(&self) -> &[PathBuf] {
+        &self.import_roots
+    }
+
     /// All files that are looked at.
     pub(super) fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.files.iter()

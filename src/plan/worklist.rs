@@ -161,6 +161,8 @@ pub(crate) enum FileState {
     Analysed,
     /// Parts of it don't parse.
     Broken,
+    /// Generated or vendored: listed, and left alone unless asked for.
+    Generated,
     /// Listed under `unresolvable`, and never edited.
     Skipped,
 }
@@ -170,13 +172,14 @@ impl FileState {
         match self {
             Self::Analysed => "analysed",
             Self::Broken => "broken",
+            Self::Generated => "generated",
             Self::Skipped => "skipped",
         }
     }
 
     /// Reads back what [`Self::as_str`] gave.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Analysed, Self::Broken, Self::Skipped].into_iter().find(|state| state.as_str() == text)
+        [Self::Analysed, Self::Broken, Self::Generated, Self::Skipped].into_iter().find(|state| state.as_str() == text)
     }
 }
 

@@ -6,7 +6,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::num::NonZero;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::thread;
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -186,6 +190,21 @@ impl Stage<'_> {
         (without_machine_paths(&text, &self.root), ended.code)
     }
 
+    /// A run that changed files is checked three more ways.
+    fn checks_changes(&self, args: &[String], before: &Tree) {
+        let after = read_tree(&self.root);
+        if *before == after {
+            return;
+        }
+        if let Some(symbol) = &self.case.sites_only {
+            self.changes_sites_only(symbol, before, &after);
+        }
+        if args.first().is_none_or(|command| command != "undo") {
+            self.runs_again_without_change(args, &after);
+            self.undoes(before);
+        }
+    }
+
     /// The same run prints the same bytes.
     fn prints_the_same_again(&self, args: &[String]) {
         if self.case.same_again == 0 {
@@ -316,12 +335,22 @@ fn pass_over(folder: &Path, why: &str) {
     eprintln!("note: case {} was not run: {why}", folder.file_name().unwrap_or_default().display());
 }
 
-fn run_case(path: &Path) {
+/// What a case did.
+struct Outcome {
+    /// The text that the snapshot holds.
+    told: String,
+    /// The first of the further checks that failed.
+    complaint: Option<String>,
+}
+
+/// Runs one case; `None` when it can't run here.
+fn run_case(path: &Path) -> Option<Outcome> {
     let folder = path.parent().expect("a case.json lies in a folder");
     let case = Case::read(path);
     let why = if case.pending { Some("the program can't do this yet") } else { missing(&case) };
     if let Some(why) = why {
-        return pass_over(folder, why);
+        pass_over(folder, why);
+        return None;
     }
     let copy = temporary_folder();
     let stage = Stage { case: &case, root: copy.path().join("project") };
@@ -337,36 +366,76 @@ fn run_case(path: &Path) {
         codes.extend(code);
         last = StepKind(step).args().map(|args| (args.to_vec(), before));
     }
+    let complaint = complaint(|| {
+        assert_eq!(codes, case.exits(), "the exit codes");
+        if let Some((args, before)) = &last {
+            stage.prints_the_same_again(args);
+            stage.checks_changes(args, before);
+        }
+    });
+    Some(Outcome { told, complaint })
+}
 
+/// What a check says when it fails.
+fn complaint(check: impl FnOnce()) -> Option<String> {
+    let payload = catch_unwind(AssertUnwindSafe(check)).err()?;
+    let text =
+        payload.downcast_ref::<String>().cloned().or_else(|| payload.downcast_ref::<&str>().map(ToString::to_string));
+    Some(text.unwrap_or_else(|| "a panic without a text".to_owned()))
+}
+
+/// Runs the cases on as many threads as there are processors, since they mostly wait for the type checker.
+fn run_all(paths: Vec<PathBuf>) -> BTreeMap<PathBuf, Option<Outcome>> {
+    let queue = Mutex::new(paths.into_iter());
+    let outcomes = Mutex::new(BTreeMap::new());
+    thread::scope(|scope| {
+        for _ in 0..thread::available_parallelism().map_or(1, NonZero::get) {
+            scope.spawn(|| {
+                while let Some(path) = next_of(&queue) {
+                    let mut outcome = None;
+                    let broken = complaint(|| outcome = run_case(&path));
+                    let outcome = broken.map(|text| Outcome { told: String::new(), complaint: Some(text) }).or(outcome);
+                    outcomes.lock().expect("no thread panics").insert(path, outcome);
+                }
+            });
+        }
+    });
+    outcomes.into_inner().expect("no thread panics")
+}
+
+fn next_of(queue: &Mutex<impl Iterator<Item = PathBuf>>) -> Option<PathBuf> {
+    queue.lock().expect("no thread panics").next()
+}
+
+/// How the snapshot of a case is kept: in the case's folder, under one name, without anything of this machine.
+fn snapshot_settings(path: &Path) -> insta::Settings {
     let mut settings = insta::Settings::clone_current();
-    settings.set_snapshot_path(folder);
+    settings.set_snapshot_path(path.parent().expect("a case.json lies in a folder"));
     settings.set_prepend_module_to_snapshot(false);
     settings.remove_snapshot_suffix();
     settings.remove_input_file();
     settings.set_omit_expression(true);
-    settings.set_description(&case.shows);
+    settings.set_description(Case::read(path).shows);
     settings.set_filters(FILTERS.to_vec());
-    settings.bind(|| insta::assert_snapshot!("outcome", told));
-    assert_eq!(codes, case.exits(), "exit codes of {}:\n{told}", folder.display());
-
-    let after = read_tree(&stage.root);
-    if let Some((args, _)) = &last {
-        stage.prints_the_same_again(args);
-    }
-    if let Some((args, before)) = last.filter(|(_, before)| *before != after) {
-        if let Some(symbol) = &case.sites_only {
-            stage.changes_sites_only(symbol, &before, &after);
-        }
-        if args.first().is_none_or(|command| command != "undo") {
-            stage.runs_again_without_change(&args, &after);
-            stage.undoes(&before);
-        }
-    }
+    settings
 }
 
 #[test]
 fn every_case_ends_as_its_snapshot_says() {
-    insta::glob!("../../fixtures/cases", "*/case.json", run_case);
+    let mut paths = Vec::new();
+    insta::glob!("../../fixtures/cases", "*/case.json", |path| paths.push(path.to_path_buf()));
+    let outcomes = run_all(paths);
+    let mut complaints = Vec::new();
+    insta::glob!("../../fixtures/cases", "*/case.json", |path| {
+        let Some(outcome) = &outcomes[path] else { return };
+        if let Some(text) = &outcome.complaint {
+            complaints.push(format!("{}: {text}", path.display()));
+        }
+        if !outcome.told.is_empty() {
+            snapshot_settings(path).bind(|| insta::assert_snapshot!("outcome", outcome.told));
+        }
+    });
+    assert!(complaints.is_empty(), "{} cases failed a check:\n{}", complaints.len(), complaints.join("\n"));
 }
 
 mod helpers {

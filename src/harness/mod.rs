@@ -1,21 +1,32 @@
-//! Owns the run: the durable record of what was done, the only writer of project files, and the way back.
+//! Owns the run: what a command does from its request to its report.
 //!
-//! [`state`] finds where a workspace keeps its record, [`journal`] is that record, [`apply`] changes all files of
-//! a run or none, [`undo`] reads the journal backwards.
+//! [`wiring`] is the composition root, the only file that names concrete backends. [`scouting`] answers `scout`
+//! and `resolve`. [`state`] finds where a workspace keeps its record, [`journal`] is that record, [`apply`] changes
+//! all files of a run or none, [`undo`] reads the journal backwards. [`wire`] is the JSON surface.
 
 mod apply;
 mod clock;
 mod error;
+mod failure;
+mod fixtures;
 mod journal;
+mod scouting;
 mod state;
 mod undo;
+mod wire;
+mod wiring;
 
 pub(crate) use apply::{Foreign, PlannedWrite, Recovered, RecoveredTo, apply, recover};
 pub(crate) use clock::{Clock, SystemClock};
 pub(crate) use error::{ApplyError, JournalError, PathRefusal, StateError, UndoError};
+pub(crate) use failure::{Advice, Failure, HarnessError};
+pub(crate) use fixtures::{FIXTURES, fixture_files};
 pub(crate) use journal::{History, Journal, NewRun, RunFile, RunId, RunRecord, RunState};
+pub(crate) use scouting::{Asked, Progress, Resolution, Scouted, resolve, scout, workspace_root};
 pub(crate) use state::{FoundState, STATE_FOLDER, find_state, workspace_of};
 pub(crate) use undo::{UndoOutcome, undo};
+pub(crate) use wire::{Detail, WireWorklist, worklist_schema};
+pub(crate) use wiring::Surroundings;
 
 #[cfg(test)]
 mod tests;

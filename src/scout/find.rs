@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{
-    FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind, Source, Symbol,
+    Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind, Source, Symbol,
     SymbolKind, Unresolvable, Worklist,
 };
 use crate::python::{self, BindingKind, ImportClause, NameToken, Role, TextKind, Usage};
@@ -44,6 +44,21 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
     scout.settle(definitions, watch).await?;
     watch.step("looking at longer names", 0);
     scout.freeze(definitions).await
+}
+
+/// The group as a symbol, its members with their places.
+pub(crate) fn symbol_of(codebase: &mut Codebase, group: &Group) -> Symbol {
+    let mut definitions = Vec::new();
+    for member in &group.members {
+        let (file, external, loaded) = match &member.file {
+            PlaceFile::Inside(file) => (file.to_string(), false, codebase.load(file)),
+            PlaceFile::Outside(path) => (path.display().to_string(), true, codebase.load_outside(path)),
+        };
+        let position = loaded.and_then(|loaded| loaded.source.position(member.span.start()).ok());
+        let position = position.unwrap_or(Position::new(0, 0));
+        definitions.push(Definition { file, position, span: member.span, external });
+    }
+    Symbol { path: group.path.clone(), kind: group.kind, definitions }
 }
 
 struct Scout<'c> {
@@ -388,7 +403,7 @@ impl<'c> Scout<'c> {
             parts.unresolvable.push(whole_file(&unread.file, unread.reason, unread.message));
         }
         self.uncovered_leads(&mut parts);
-        let symbol = self.symbol();
+        let symbol = symbol_of(self.codebase, &self.group);
         if self.group.is_protocol {
             let at = symbol.definitions.first().map_or("", |definition| &definition.file);
             let message = "a Protocol: classes that match it by shape alone, without naming it as a base, can't be seen";
@@ -401,20 +416,6 @@ impl<'c> Scout<'c> {
         }
         let Parts { sites, unresolvable, near, files, mentions, counted, .. } = parts;
         Ok(Worklist::freeze(symbol, sites, unresolvable, near, files, mentions, self.notes, counted)?)
-    }
-
-    fn symbol(&mut self) -> Symbol {
-        let mut definitions = Vec::new();
-        for member in &self.group.members {
-            let (file, external, loaded) = match &member.file {
-                PlaceFile::Inside(file) => (file.to_string(), false, self.codebase.load(file)),
-                PlaceFile::Outside(path) => (path.display().to_string(), true, self.codebase.load_outside(path)),
-            };
-            let position = loaded.and_then(|loaded| loaded.source.position(member.span.start()).ok());
-            let position = position.unwrap_or(Position::new(0, 0));
-            definitions.push(crate::plan::Definition { file, position, span: member.span, external });
-        }
-        Symbol { path: self.group.path.clone(), kind: self.group.kind, definitions }
     }
 
     fn census_of(&mut self, file: &RelPath, loaded: &Loaded, parts: &mut Parts) {

@@ -19,7 +19,7 @@ pub(crate) use discovery::glean::Glean;
 pub(crate) use discovery::server::{ServerDefinitions, ServerReferences};
 pub(crate) use discovery::{Definitions, Discovery};
 pub(crate) use error::{Candidate, ScoutError};
-pub(crate) use find::find;
+pub(crate) use find::{find, symbol_of};
 pub(crate) use group::Group;
 pub(crate) use resolve::{Query, resolve};
 

@@ -189,14 +189,9 @@ fn provision() -> PathBuf {
     let lock = File::create(cache.join("setup.lock")).expect("the build folder can be written");
     lock.lock().expect("a file of one's own can be locked");
     let setup = run(Command::new(env!("CARGO_BIN_EXE_tainie")).arg("setup").env("XDG_CACHE_HOME", &cache));
-    let name = if cfg!(windows) { "pyrefly.exe" } else { "pyrefly" };
-    let in_cache = files_below(&cache)
-        .into_iter()
-        .find(|path| path.ends_with(&format!("bin/{name}")) || path.ends_with(&format!("Scripts/{name}")))
-        .map(|path| cache.join(path));
-    // Where the operating system has its own idea of a cache folder, the program says what it installed.
-    let said = || setup.stdout.split_whitespace().rev().map(PathBuf::from).find(|path| path.is_file());
-    in_cache.or_else(said).unwrap_or_else(|| {
+    // Where the operating system has its own idea of a cache folder, the program says what it installed; and
+    // where the machine has a pyrefly already, there may have been nothing to install.
+    installed_below(&cache).or_else(|| named_in(&setup.stdout)).or_else(on_path).unwrap_or_else(|| {
         panic!(
             "no pyrefly: `tainie setup` ended with {:?} and left none in {}\n{}{}",
             setup.code,
@@ -205,6 +200,24 @@ fn provision() -> PathBuf {
             setup.stderr
         )
     })
+}
+
+const PYREFLY: &str = if cfg!(windows) { "pyrefly.exe" } else { "pyrefly" };
+
+/// A program in a folder of its version, such as `tainie/pyrefly-1.5.0/bin/pyrefly`.
+fn installed_below(cache: &Path) -> Option<PathBuf> {
+    let installed = |path: &String| {
+        path.split('/').any(|name| name.starts_with("pyrefly-")) && path.rsplit('/').next() == Some(PYREFLY)
+    };
+    files_below(cache).into_iter().rfind(installed).map(|path| cache.join(path))
+}
+
+fn named_in(text: &str) -> Option<PathBuf> {
+    text.split_whitespace().rev().map(PathBuf::from).find(|path| path.ends_with(PYREFLY) && path.is_file())
+}
+
+fn on_path() -> Option<PathBuf> {
+    std::env::split_paths(&std::env::var_os("PATH")?).map(|folder| folder.join(PYREFLY)).find(|path| path.is_file())
 }
 
 /// The Python that oracles run under.

@@ -35,14 +35,10 @@ impl Tree {
     }
 }
 
-/// `TAINIE_PYREFLY`, else the program on PATH, else the one in tainie's own cache.
+/// The real pyrefly. Finding it runs a runtime of its own, which a thread with a runtime can't.
 fn pyrefly() -> PathBuf {
-    if let Some(path) = std::env::var_os("TAINIE_PYREFLY") {
-        return PathBuf::from(path);
-    }
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let on_path = std::env::split_paths(&path).map(|folder| folder.join("pyrefly")).find(|program| program.is_file());
-    on_path.expect("pyrefly is on PATH, or TAINIE_PYREFLY names it")
+    let find = || crate::checker::testing::pyrefly().program().to_owned();
+    std::thread::spawn(find).join().expect("pyrefly can be found or installed")
 }
 
 async fn start(tree: &Tree, mode: Mode) -> Session {

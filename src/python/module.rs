@@ -138,7 +138,7 @@ pub(crate) struct AssignedAlias {
 pub(crate) struct Module {
     names: BTreeMap<ByteOffset, NameToken>,
     texts: Vec<(ByteSpan, TextKind)>,
-    /// String literals that are an element of `__all__`, or an argument of a call: the text between the quotes.
+    /// String literals that may name something at run time.
     pub(crate) plain_strings: Vec<PlainString>,
     pub(crate) scopes: Scopes,
     pub(crate) imports: Vec<ImportClause>,
@@ -148,15 +148,23 @@ pub(crate) struct Module {
     pub(crate) broken_from: Option<ByteOffset>,
 }
 
-/// A string literal without prefix or escapes, with what it is an argument or element of.
+/// What a string literal that may name something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StringUse {
+    /// An argument of a call, with the last name of the callee: `getattr`, `patch`.
+    Argument(Option<String>),
+    /// An element of `__all__`.
+    Exported,
+    /// A key of a dictionary, or what a subscript asks for.
+    Key,
+}
+
+/// A string literal that may name something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PlainString {
     /// The text between the quotes.
     pub(crate) span: ByteSpan,
-    /// The last name of the callee, where the string is an argument: `getattr`, `patch`.
-    pub(crate) callee: Option<String>,
-    /// An element of `__all__`.
-    pub(crate) exported: bool,
+    pub(crate) usage: StringUse,
 }
 
 impl Module {

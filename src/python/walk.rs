@@ -437,15 +437,20 @@ impl Walk<'_> {
             _ => return,
         };
         for element in elements {
-            self.plain_string(element, None, true);
+            self.plain_string(element, StringUse::Exported);
         }
     }
 
-    fn plain_string(&mut self, expr: &Expr, callee: Option<&str>, exported: bool) {
+    fn key_string(&mut self, key: &Expr) {
+        if self.annotation.is_none() {
+            self.plain_string(key, StringUse::Key);
+        }
+    }
+
+    fn plain_string(&mut self, expr: &Expr, usage: StringUse) {
         let Expr::StringLiteral(literal) = expr else { return };
         for part in &literal.value {
-            let content = ByteSpan::new(part.content_range().start().to_usize(), part.content_range().end().to_usize());
-            self.found.plain_strings.push(PlainString { span: content, callee: callee.map(str::to_owned), exported });
+            self.found.plain_strings.push(PlainString { span: span(part.content_range()), usage: usage.clone() });
         }
     }
 
@@ -508,14 +513,36 @@ impl Walk<'_> {
     fn call(&mut self, call: &ast::ExprCall) {
         self.expect_use(&call.func, Usage::Call, call.range());
         let callee = last_name(&call.func).map(str::to_owned);
-        for argument in &call.arguments.args {
-            self.plain_string(argument, callee.as_deref(), false);
-        }
-        for keyword in &call.arguments.keywords {
-            self.plain_string(&keyword.value, callee.as_deref(), false);
+        let values = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+        for argument in call.arguments.args.iter().chain(values) {
+            self.plain_string(argument, StringUse::Argument(callee.clone()));
         }
         self.visit_expr(&call.func);
-        self.outside_annotation(|walk| walk.visit_arguments(&call.arguments));
+        let types = type_arguments(callee.as_deref(), &call.arguments);
+        self.outside_annotation(|walk| {
+            for argument in &call.arguments.args {
+                walk.argument(argument, &types);
+            }
+            for keyword in &call.arguments.keywords {
+                walk.label(keyword);
+                walk.argument(&keyword.value, &types);
+            }
+        });
+    }
+
+    /// A type, as in an annotation, or any value.
+    fn argument(&mut self, argument: &Expr, types: &[TextRange]) {
+        if types.contains(&argument.range()) {
+            self.visit_annotation(argument);
+        } else {
+            self.visit_expr(argument);
+        }
+    }
+
+    fn label(&mut self, keyword: &ast::Keyword) {
+        if let Some(label) = &keyword.arg {
+            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
+        }
     }
 
     fn quoted_annotation(&mut self, literal: &ast::ExprStringLiteral) {
@@ -640,6 +667,14 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 self.visit_expr(&subscript.value);
                 self.outside_annotation(|walk| walk.visit_expr(&subscript.slice));
             }
+            Expr::Subscript(subscript) => {
+                self.key_string(&subscript.slice);
+                visitor::walk_expr(self, expr);
+            }
+            Expr::Dict(dict) => {
+                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| self.key_string(key));
+                visitor::walk_expr(self, expr);
+            }
             Expr::Lambda(lambda) => {
                 if let Some(parameters) = &lambda.parameters {
                     self.defaults(parameters);
@@ -676,9 +711,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
     }
 
     fn visit_keyword(&mut self, keyword: &'a ast::Keyword) {
-        if let Some(label) = &keyword.arg {
-            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
-        }
+        self.label(keyword);
         self.visit_expr(&keyword.value);
     }
 
@@ -757,6 +790,21 @@ fn last_name(expr: &Expr) -> Option<&str> {
         Expr::Subscript(subscript) => last_name(&subscript.value),
         _ => None,
     }
+}
+
+/// The arguments of `cast`, `TypeVar` and `NewType` that are types, and may be quoted.
+fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextRange> {
+    let positions = match callee {
+        Some("cast") => 0..1,
+        Some("NewType") => 1..2,
+        Some("TypeVar") => 1..usize::MAX,
+        _ => return Vec::new(),
+    };
+    let positional = arguments.args.iter().enumerate().filter(|(at, _)| positions.contains(at)).map(|(_, arg)| arg.range());
+    let is_type = |keyword: &&ast::Keyword| {
+        keyword.arg.as_ref().is_some_and(|label| matches!(label.as_str(), "typ" | "tp" | "bound" | "default"))
+    };
+    positional.chain(arguments.keywords.iter().filter(is_type).map(|keyword| keyword.value.range())).collect()
 }
 
 /// `a . b` is the module `a.b`.

@@ -83,8 +83,13 @@ impl Judgement {
 /// Decides what a mention is.
 pub(super) fn judge(facts: &Facts) -> Judgement {
     match facts.role {
+        Role::ImportName if facts.declares => Judgement::of(MentionClass::Import, BTreeSet::from([Source::Scopes])),
         _ if facts.declares && facts.role != Role::ImportAlias => {
             Judgement::of(MentionClass::Definition, BTreeSet::new())
+        }
+        // A parser that recovers from an error may take a call for a parameter.
+        Role::Definition | Role::Parameter | Role::TypeParameter if facts.after_error => {
+            Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, so what it declares isn't sure")
         }
         Role::Definition | Role::Parameter | Role::TypeParameter => Judgement::decoy(elsewhere(facts)),
         Role::ImportModule => Judgement::decoy(elsewhere(facts)),

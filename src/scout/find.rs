@@ -6,7 +6,7 @@ use crate::plan::{
     Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind, Source, Symbol,
     SymbolKind, Unresolvable, Worklist,
 };
-use crate::python::{self, BindingKind, ImportClause, NameToken, Role, TextKind, Usage};
+use crate::python::{self, BindingKind, ImportClause, NameToken, Role, StringUse, TextKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::census::{self, Answer, Facts, Judgement, ScopeAnswer};
@@ -542,15 +542,19 @@ impl<'c> Scout<'c> {
         let dotted = content.replace(':', ".");
         let is_dotted_name = content != self.name
             && crate::plan::SymbolPath::parse(&dotted).is_ok_and(|path| path.is_suffix_of(&self.group.path));
-        let by_callee = string.callee.as_deref().is_some_and(|callee| NAMING_CALLS.contains(&callee));
         if is_dotted_name {
-            Some(format!("the string {content:?} is exactly the symbol's dotted name"))
-        } else if content == self.name && string.exported {
-            Some("listed in `__all__`".to_owned())
-        } else if content == self.name && by_callee {
-            Some(format!("looked up by name, in a call of `{}`", string.callee.as_deref().unwrap_or_default()))
-        } else {
-            None
+            return Some(format!("the string {content:?} is exactly the symbol's dotted name"));
+        }
+        match &string.usage {
+            _ if content != self.name => None,
+            StringUse::Exported => Some("listed in `__all__`".to_owned()),
+            StringUse::Argument(Some(callee)) if NAMING_CALLS.contains(&callee.as_str()) => {
+                Some(format!("looked up by name, in a call of `{callee}`"))
+            }
+            StringUse::Key if self.group.kind == SymbolKind::Attribute => {
+                Some("a key that may be the field of a TypedDict".to_owned())
+            }
+            StringUse::Argument(_) | StringUse::Key => None,
         }
     }
 

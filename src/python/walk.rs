@@ -14,7 +14,7 @@ use ruff_text_size::{Ranged as _, TextRange};
 use crate::text::{ByteOffset, ByteSpan};
 
 use super::imports::{ImportClause, ImportRef};
-use super::module::{AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, Usage, span};
+use super::module::{AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,};
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
 
 /// What one walk found.

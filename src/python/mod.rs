@@ -1,1 +1,2 @@
 //! (room under construction)
+mod calls;

@@ -21,9 +21,12 @@ pub(crate) struct Assignment {
     pub(crate) name: ByteSpan,
     /// Dotted name of the definition around the region.
     pub(crate) enclosing: String,
-    /// The parameter list of the symbol's definition as written, from `(` to `)`, and whether the call
-    /// binds the first parameter (a method called on an instance). `None` where it couldn't be read.
+    /// The parameter list of the symbol's definition as written, from `(` to `)`, a method's `self` included.
+    /// `None` where it couldn't be read.
     pub(crate) signature: Option<String>,
+    /// The quotes of the f-strings in which the region stands, outermost first. Before Python 3.12 none of
+    /// them may be written again inside.
+    pub(crate) quotes: Vec<String>,
     /// Spans of `region` that earlier rounds settled; their text must come back unchanged.
     pub(crate) settled: Vec<ByteSpan>,
     /// The file with line numbers, where the user asked for it.
@@ -38,9 +41,10 @@ pub(crate) struct Assignment {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// Insertions and deletions at token borders, offsets relative to the region; they compose with those of regions inside.
-    Edits { edits: Vec<Edit>, rationale: String },
+    /// `unchecked` says what the type checker can't see about the result: such a place is never counted as proven.
+    Edits { edits: Vec<Edit>, rationale: String, unchecked: Option<String> },
     /// A new text for the whole region.
-    Text { new_text: String, rationale: String },
+    Text { new_text: String, rationale: String, unchecked: Option<String> },
     /// The region already is what the instruction asks for.
     Already { reason: String },
     /// A person has to decide.

@@ -1,2 +1,2 @@
 //! (room under construction)
-mod calls;
+pub(crate) mod calls;

@@ -19,10 +19,16 @@ use prose::{Piece, Sentence, Token};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Understood {
     pub(crate) operation: Operation,
-    /// Names that the task says not to touch; one with a `*` at its end stands for all that begin like it.
-    pub(crate) spared: BTreeSet<String>,
-    /// The task says not to touch the symbol's own definition.
-    pub(crate) definition_spared: bool,
+    pub(crate) spared: Spared,
+}
+
+/// What the task says not to touch.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Spared {
+    /// One with a `*` at its end stands for all names that begin like it.
+    pub(crate) names: BTreeSet<String>,
+    /// The symbol's own definition.
+    pub(crate) definition: bool,
 }
 
 /// Why rules can't carry out a task.
@@ -57,8 +63,7 @@ pub(crate) fn understand(operation: Option<&str>, prose: &str, symbol: &SymbolPa
         symbol,
         is_explicit: explicit.is_some(),
         operation: explicit,
-        spared: BTreeSet::new(),
-        definition_spared: false,
+        spared: Spared::default(),
     };
     let pieces = prose::read(prose, symbol);
     for piece in &pieces {
@@ -73,7 +78,7 @@ pub(crate) fn understand(operation: Option<&str>, prose: &str, symbol: &SymbolPa
         }
     }
     let operation = reading.operation.ok_or(Refusal::NothingAsked)?;
-    Ok(Understood { operation, spared: reading.spared, definition_spared: reading.definition_spared })
+    Ok(Understood { operation, spared: reading.spared })
 }
 
 struct Reading<'a> {
@@ -81,14 +86,13 @@ struct Reading<'a> {
     symbol: &'a SymbolPath,
     is_explicit: bool,
     operation: Option<Operation>,
-    spared: BTreeSet<String>,
-    definition_spared: bool,
+    spared: Spared,
 }
 
 /// What one clause does.
 enum Clause {
     Asks(Operation),
-    Spares { names: BTreeSet<String>, definition: bool },
+    Spares(Spared),
     Harmless,
 }
 
@@ -106,9 +110,9 @@ impl Reading<'_> {
         for clause in clauses {
             match clause {
                 Clause::Asks(asked) => self.ask(asked, sentence)?,
-                Clause::Spares { names, definition } => {
-                    self.spared.extend(names);
-                    self.definition_spared |= definition;
+                Clause::Spares(Spared { names, definition }) => {
+                    self.spared.names.extend(names);
+                    self.spared.definition |= definition;
                 }
                 Clause::Harmless => {}
             }
@@ -172,7 +176,7 @@ impl Reading<'_> {
             let definition = tokens.iter().any(|t| of_definition.iter().any(|word| t.is_word(word)))
                 // "Only call sites of `f` itself" confines the calls and says nothing of the definition.
                 && !tokens.iter().any(|t| t.is_word("only"));
-            return Some(Clause::Spares { names: names.collect(), definition });
+            return Some(Clause::Spares(Spared { names: names.collect(), definition }));
         }
         matches(forms::HARMLESS).then_some(Clause::Harmless)
     }

@@ -21,7 +21,8 @@ pub(crate) struct Assignment {
     pub(crate) name: ByteSpan,
     /// Dotted name of the definition around the region.
     pub(crate) enclosing: String,
-    /// The parameter list of the symbol's definition as written, from `(` to `)`, a method's `self` included.
+    /// The parameter list of the symbol's definition as written, from `(` to `)`: a method's `self` included,
+    /// a constructor's left out, since calling the class always fills it.
     /// `None` where it couldn't be read.
     pub(crate) signature: Option<String>,
     /// The quotes of the f-strings in which the region stands, outermost first. Before Python 3.12 none of

@@ -91,7 +91,14 @@ pub(crate) fn call_in_expression(text: &str, name: ByteSpan) -> Result<Option<Ca
     Ok(finder.found.map(|call| describe(text, parsed.tokens(), call)))
 }
 
-/// The same in the text of a whole file. A file that is broken elsewhere is searched all the same.
+/// Reads a text that is one call and nothing else; `None` where it is another expression.
+pub(crate) fn whole_call(text: &str) -> Result<Option<Call>, SyntaxFailure> {
+    let parsed = parse_parenthesized_expression_range(text, TextRange::new(size(0), size(text.len())))?;
+    let Expr::Call(call) = parsed.expr() else { return Ok(None) };
+    Ok(Some(describe(text, parsed.tokens(), call)))
+}
+
+/// What [`call_in_expression`] finds, in the text of a whole file. A file that is broken elsewhere is searched all the same.
 pub(crate) fn call_in_module(text: &str, name: ByteSpan) -> Option<Call> {
     let parsed = ruff_python_parser::parse_unchecked(text, ParseOptions::from(Mode::Module));
     let mut finder = Finder::new(name);

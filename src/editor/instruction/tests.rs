@@ -43,16 +43,16 @@ fn refused(prose: &str, quoted: &str) {
 fn the_task_of_d4_is_understood() {
     let understood = read(D4, "core.render_report").unwrap();
     assert_eq!(understood.operation.to_string(), "add-keyword verbose=True");
-    let spared: Vec<_> = understood.spared.iter().map(String::as_str).collect();
+    let spared: Vec<_> = understood.spared.names.iter().map(String::as_str).collect();
     assert_eq!(spared, ["render_report_*", "render_report_cached", "render_report_legacy"]);
-    assert!(!understood.definition_spared);
+    assert!(!understood.spared.definition);
 }
 
 #[test]
 fn the_task_of_d7_is_understood() {
     let understood = read(D7, "formatter.format_output").unwrap();
     assert_eq!(understood.operation.to_string(), "add-keyword truncate=True");
-    assert!(understood.definition_spared);
+    assert!(understood.spared.definition);
 }
 
 #[test]

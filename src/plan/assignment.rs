@@ -32,10 +32,18 @@ pub(crate) struct Assignment {
     pub(crate) settled: Vec<ByteSpan>,
     /// The file with line numbers, where the user asked for it.
     pub(crate) context: Option<String>,
-    /// What the gate said of this author's earlier attempts at the region, oldest first.
-    pub(crate) feedback: Vec<String>,
+    /// This author's earlier attempts at the region, oldest first.
+    pub(crate) feedback: Vec<Feedback>,
     /// 0 for the first attempt.
     pub(crate) attempt: usize,
+}
+
+/// An earlier attempt, and what was wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Feedback {
+    /// `None` where the reply couldn't be read.
+    pub(crate) new_text: Option<String>,
+    pub(crate) objection: String,
 }
 
 /// An author's answer.

@@ -21,26 +21,39 @@ pub(crate) struct Assignment {
     pub(crate) name: ByteSpan,
     /// Dotted name of the definition around the region.
     pub(crate) enclosing: String,
-    /// The parameter list of the symbol's definition as written, from `(` to `)`, and whether the call
-    /// binds the first parameter (a method called on an instance). `None` where it couldn't be read.
+    /// The parameter list of the symbol's definition as written, from `(` to `)`: a method's `self` included,
+    /// a constructor's left out, since calling the class always fills it.
+    /// `None` where it couldn't be read.
     pub(crate) signature: Option<String>,
+    /// The quotes of the f-strings in which the region stands, outermost first. Before Python 3.12 none of
+    /// them may be written again inside.
+    pub(crate) quotes: Vec<String>,
     /// Spans of `region` that earlier rounds settled; their text must come back unchanged.
     pub(crate) settled: Vec<ByteSpan>,
     /// The file with line numbers, where the user asked for it.
     pub(crate) context: Option<String>,
-    /// What the gate said of this author's earlier attempts at the region, oldest first.
-    pub(crate) feedback: Vec<String>,
+    /// This author's earlier attempts at the region, oldest first.
+    pub(crate) feedback: Vec<Feedback>,
     /// 0 for the first attempt.
     pub(crate) attempt: usize,
+}
+
+/// An earlier attempt, and what was wrong with it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Feedback {
+    /// `None` where the reply couldn't be read.
+    pub(crate) new_text: Option<String>,
+    pub(crate) objection: String,
 }
 
 /// An author's answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reply {
     /// Insertions and deletions at token borders, offsets relative to the region; they compose with those of regions inside.
-    Edits { edits: Vec<Edit>, rationale: String },
+    /// `unchecked` says what the type checker can't see about the result: such a place is never counted as proven.
+    Edits { edits: Vec<Edit>, rationale: String, unchecked: Option<String> },
     /// A new text for the whole region.
-    Text { new_text: String, rationale: String },
+    Text { new_text: String, rationale: String, unchecked: Option<String> },
     /// The region already is what the instruction asks for.
     Already { reason: String },
     /// A person has to decide.

@@ -10,7 +10,7 @@ mod symbol;
 mod verdict;
 mod worklist;
 
-pub(crate) use assignment::{Assignment, Proposal, Reply};
+pub(crate) use assignment::{Assignment, Feedback, Proposal, Reply};
 pub(crate) use operation::Operation;
 pub(crate) use site::{Site, SiteId, SiteKind, Source};
 pub(crate) use symbol::{Definition, Symbol, SymbolKind, SymbolPath, SymbolPathError};

@@ -3,6 +3,7 @@
 //! A [`Module`] is the first pass of symbol resolution: names, scopes, imports and declarations as written.
 //! Nothing here knows a second file.
 
+pub(crate) mod calls;
 mod imports;
 mod mentions;
 mod module;

@@ -1,0 +1,3 @@
+//! Whoever answers an assignment.
+
+pub(in crate::editor) mod rules;

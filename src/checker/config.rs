@@ -34,6 +34,15 @@ pub(crate) struct ProjectConfig {
     pub(crate) covered: BTreeSet<PathBuf>,
 }
 
+/// What a check with given options would look at. All paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Inspection {
+    pub(crate) config_file: Option<PathBuf>,
+    /// Everything that imports come from, except what the options themselves name as import roots.
+    pub(crate) roots: Vec<PathBuf>,
+    pub(crate) covered: BTreeSet<PathBuf>,
+}
+
 impl ProjectConfig {
     /// The flags under which a check of this project sees all of it and asks no interpreter.
     pub(crate) fn options(&self) -> CheckOptions {
@@ -63,34 +72,49 @@ impl Pyrefly {
     /// Asks what the project of `cwd` is.
     pub(crate) async fn dump_config(&self, cwd: &Path) -> Result<ProjectConfig, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
-        let first = self.dump(&cwd, &["--full".into()]).await?;
-        let (first, root) = match first {
-            Dumped::Answer(dump) => {
-                let root = dump.root(&cwd);
-                (dump, root)
-            }
-            // All folders with Python files are taken for site packages: any file of the project tells the rest.
-            Dumped::NothingCovered(error) => {
-                let root = root_from_talk(&error, &cwd);
-                let Some(file) = first_python_file(&root) else { return Err(error) };
-                match self.dump(&cwd, &["--full".into(), file.into()]).await? {
-                    Dumped::Answer(dump) => (dump, root),
-                    Dumped::NothingCovered(error) => return Err(error),
-                }
-            }
+        let first = match self.dump(&cwd, &["--full".into()]).await? {
+            Dumped::Answer(dump) => dump,
+            Dumped::NothingCovered(error) => self.dump_editable(&cwd, error).await?,
         };
+        let root = first.root(&cwd);
         let mut project = first.into_project(root);
-        project.covered = self.covered(&cwd, &project.options()).await?;
+        project.covered = self.inspect(&cwd, &project.options()).await?.covered;
         Ok(project)
     }
 
-    /// The files that a check of `cwd` with these options covers.
-    pub(crate) async fn covered(&self, cwd: &Path, options: &CheckOptions) -> Result<BTreeSet<PathBuf>, CheckerError> {
+    /// The first run again, for a project in which all folders with Python files are taken for site packages: any
+    /// file tells which those are, and as import roots they are covered.
+    async fn dump_editable(&self, cwd: &Path, error: CheckerError) -> Result<Dump, CheckerError> {
+        let root = root_from_talk(&error, cwd);
+        let Some(file) = first_python_file(&root) else { return Err(error) };
+        let Dumped::Answer(of_file) = self.dump(cwd, &[file.into()]).await? else { return Err(error) };
+        let mut arguments: Vec<OsString> = vec!["--full".into()];
+        for path in of_file.queried_site.iter().filter(|path| is_source(path, &root)) {
+            arguments.extend(["--search-path".into(), path.into()]);
+        }
+        match self.dump(cwd, &arguments).await? {
+            Dumped::Answer(dump) => Ok(dump),
+            Dumped::NothingCovered(error) => Err(error),
+        }
+    }
+
+    /// What a check of `cwd` with these options would look at.
+    pub(crate) async fn inspect(&self, cwd: &Path, options: &CheckOptions) -> Result<Inspection, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
         let mut arguments = options.arguments();
         arguments.extend(options.files.iter().map(Into::into));
         match self.dump(&cwd, &arguments).await? {
-            Dumped::Answer(dump) => Ok(dump.covered.into_iter().collect()),
+            Dumped::Answer(dump) => Ok(Inspection {
+                config_file: dump.config_file,
+                roots: dump
+                    .import_root
+                    .into_iter()
+                    .chain(dump.configured)
+                    .chain(dump.named_site)
+                    .chain(dump.queried_site)
+                    .collect(),
+                covered: dump.covered.into_iter().collect(),
+            }),
             Dumped::NothingCovered(error) => Err(error),
         }
     }
@@ -122,10 +146,7 @@ enum Dumped {
 
 /// The root that pyrefly names in its talk when it covers nothing: ``Found `…/pyproject.toml` marking …``.
 fn root_from_talk(error: &CheckerError, cwd: &Path) -> PathBuf {
-    let talk = match error {
-        CheckerError::NothingCovered { stderr, .. } => stderr.as_str(),
-        _ => "",
-    };
+    let talk = if let CheckerError::NothingCovered { stderr, .. } = error { stderr.as_str() } else { "" };
     let file = ["Found `", "configured at `"]
         .iter()
         .find_map(|lead| talk.split_once(lead)?.1.split_once('`').map(|(file, _)| file));
@@ -237,8 +258,8 @@ impl Dump {
     /// Sorts the import roots: what the interpreter adds inside the project is source, unless it belongs to a
     /// virtual environment that happens to stand there.
     fn into_project(self, root: PathBuf) -> ProjectConfig {
-        let is_source = |path: &PathBuf| path.starts_with(&root) && path.is_dir() && !is_installed(path, &root);
-        let (editable, installed): (Vec<_>, Vec<_>) = self.queried_site.into_iter().partition(is_source);
+        let (editable, installed): (Vec<_>, Vec<_>) =
+            self.queried_site.into_iter().partition(|path| is_source(path, &root));
         let mut search_path = Vec::new();
         for path in self.configured.into_iter().chain(editable) {
             if path.is_dir() && !search_path.contains(&path) {
@@ -258,6 +279,11 @@ impl Dump {
             root,
         }
     }
+}
+
+/// Whether a folder that the interpreter adds holds sources of the project.
+fn is_source(path: &Path, root: &Path) -> bool {
+    path.starts_with(root) && path.is_dir() && !is_installed(path, root)
 }
 
 /// Whether a folder holds installed packages: by its name, or because a virtual environment surrounds it.

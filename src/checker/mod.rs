@@ -22,7 +22,7 @@ mod scratch;
 pub(crate) mod testing;
 
 pub(crate) use check::{CheckOptions, CheckOutput, Diagnostic, Environment, Severity};
-pub(crate) use config::ProjectConfig;
+pub(crate) use config::{Inspection, ProjectConfig};
 pub(crate) use error::CheckerError;
 pub(crate) use glean::{FileDigest, GleanFacts, TargetUse, UseTarget};
 pub(crate) use install::{InstallStep, install, installed_program};

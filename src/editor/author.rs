@@ -1,3 +1,57 @@
-//! Whoever answers an assignment.
+//! Whoever answers an assignment: rules, or a model behind an OpenAI-compatible server.
 
+#[cfg(feature = "openai")]
+pub(in crate::editor) mod openai;
 pub(in crate::editor) mod rules;
+
+use crate::plan::{Assignment, Reply};
+
+use super::contract::{ReplyFault, Tokens};
+use super::{EditorError, Spared};
+
+/// Answers assignments.
+pub(crate) trait Author {
+    /// What a report calls it, such as `rules` or the model's name.
+    fn name(&self) -> &str;
+
+    async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError>;
+}
+
+/// One answer and what it took.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Attempt {
+    /// A fault is a failed attempt; the next one may be better.
+    pub(crate) reply: Result<Reply, ReplyFault>,
+    /// `None` where no model was asked, or where the server doesn't count.
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) seconds: f64,
+}
+
+impl Attempt {
+    /// An answer that took no model.
+    fn without_model(reply: Reply) -> Self {
+        Self { reply: Ok(reply), tokens: None, seconds: 0.0 }
+    }
+}
+
+/// The built-in author: carries out an operation that was read exactly.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Rules {
+    spared: Spared,
+}
+
+impl Rules {
+    pub(crate) const fn new(spared: Spared) -> Self {
+        Self { spared }
+    }
+}
+
+impl Author for Rules {
+    fn name(&self) -> &str {
+        "rules"
+    }
+
+    async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError> {
+        Ok(Attempt::without_model(rules::reply(assignment, &self.spared)))
+    }
+}

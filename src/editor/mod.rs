@@ -3,8 +3,16 @@
 //! An author sees an [`Assignment`](crate::plan::Assignment) and nothing else, so it can't widen its scope.
 
 mod author;
+mod contract;
+mod error;
 mod instruction;
+mod prompt;
 mod verify;
 
+#[cfg(feature = "openai")]
+pub(crate) use author::openai::{Model, ModelSettings};
+pub(crate) use author::{Attempt, Author, Rules};
+pub(crate) use contract::{ReplyFault, Tokens};
+pub(crate) use error::EditorError;
 pub(crate) use instruction::{Refusal, Spared, Understood, parse_operation, understand};
 pub(crate) use verify::{Objection, Verified, verify};

@@ -1,0 +1,23 @@
+//! Why an author has no answer at all. A reply that can't be used is no error but a
+//! [`ReplyFault`](super::ReplyFault): the next attempt may be better.
+
+/// Why no attempt could be made.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum EditorError {
+    #[error("`{address}` is no address of a model server: {message}")]
+    Address { address: String, message: String },
+    #[error("the API key holds characters that no HTTP header can carry")]
+    Key,
+    #[error("can't reach the model server at {address}: {message}")]
+    Unreachable { address: String, message: String },
+    #[error("the model server at {address} didn't answer within {seconds} s")]
+    Timeout { address: String, seconds: u64 },
+    #[error("the model server at {address} answered with HTTP status {status}: {message}")]
+    Status { address: String, status: u16, message: String },
+    #[error("the model server at {address} refused: {message}")]
+    Refused { address: String, message: String },
+    #[error("what answers at {address} doesn't speak the chat protocol: {message}")]
+    Nonsense { address: String, message: String },
+    #[error("the model server at {address} offers no model")]
+    NoModel { address: String },
+}

@@ -66,6 +66,16 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             let how = "give more of the dotted name, or one of these places as FILE:LINE";
             list.chain([how.to_owned()]).collect()
         }
+        Advice::WordOrModel => vec![
+            "say exactly what to do with --operation 'add-keyword NAME=VALUE' (or `operation:` in the task's front matter),".to_owned(),
+            "or let a model read the instruction: --base-url http://127.0.0.1:11434/v1 (or TAINIE_BASE_URL)".to_owned(),
+        ],
+        Advice::NameServer => vec![
+            "name a running OpenAI-compatible server with --base-url or TAINIE_BASE_URL, and its model with --model".to_owned(),
+        ],
+        Advice::NameSymbol => vec![
+            "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
+        ],
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],

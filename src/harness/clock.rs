@@ -18,6 +18,26 @@ impl Clock for SystemClock {
     }
 }
 
+/// Measures how long the parts of a run take.
+pub(super) struct Stopwatch<'c> {
+    clock: &'c dyn Clock,
+    since: SystemTime,
+}
+
+impl<'c> Stopwatch<'c> {
+    pub(super) fn start(clock: &'c dyn Clock) -> Self {
+        Self { clock, since: clock.now() }
+    }
+
+    /// Seconds since the start or the last lap; 0 when the clock was set back.
+    pub(super) fn lap(&mut self) -> f64 {
+        let now = self.clock.now();
+        let passed = now.duration_since(self.since).map_or(0.0, |passed| passed.as_secs_f64());
+        self.since = now;
+        passed
+    }
+}
+
 /// RFC 3339 in UTC with whole seconds: `2026-12-01T12:30:00Z`. A time before 1970 is shown as 1970.
 pub(super) fn rfc3339(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());

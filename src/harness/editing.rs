@@ -8,14 +8,14 @@ use std::path::Path;
 
 use crate::checker::Pyrefly;
 use crate::editor::{self, Attempt, Author, EditorError, Understood};
-use crate::gate::{Gate, Judgement};
+use crate::gate::{Gate, GateMode, Judgement};
 use crate::plan::{
     Assignment, Feedback, Operation, Proposal, Reply, Site, SiteKind, Symbol, Verdict,
 };
 use crate::python::{self, calls};
-use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, SourceText};
+use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, Revision, SourceText};
 
-use super::clock::{Stopwatch, Clock};
+use super::clock::{Clock, Stopwatch};
 use super::oracle::{Oracle, OracleRun};
 use super::report::{
     Outcome, Report, ReportedAttempt, ReportedFile, ReportedFinding, ReportedGate, ReportedOracle, ReportedSite,
@@ -24,7 +24,7 @@ use super::report::{
 use super::rounds::{self, Standing};
 use super::scouting::Progress;
 use super::wire::{WireTool, wire_site};
-use super::{HarnessError, PlannedWrite};
+use super::{ApplyError, HarnessError, PlannedWrite};
 
 /// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
 const PROBE: &str = "tainie_probe_no_such_keyword";
@@ -32,11 +32,13 @@ const PROBE: &str = "tainie_probe_no_such_keyword";
 /// Everything about an edit that doesn't depend on who writes it.
 pub(super) struct Job<'j> {
     pub(super) workspace: &'j ProjectRoot,
-    pub(super) symbol: &'j Symbol,
+    pub(super) symbol: Symbol,
     pub(super) instruction: String,
     pub(super) understood: Option<Understood>,
     /// The sites to edit, in worklist order.
     pub(super) sites: Vec<Site>,
+    /// The revisions that were scouted.
+    pub(super) revisions: BTreeMap<RelPath, Revision>,
     /// Sites that are listed as left to a person from the start, with the reason.
     pub(super) left: Vec<(Site, String)>,
     pub(super) signature: Option<String>,
@@ -69,27 +71,32 @@ pub(super) async fn edit<A: Author>(
     job: Job<'_>,
     author: &A,
     pyrefly: &Pyrefly,
-    mode: crate::gate::GateMode,
+    mode: GateMode,
     clock: &dyn Clock,
     progress: &dyn Progress,
 ) -> Result<Edited, HarnessError> {
-    let sources = read_sources(job.workspace, &job.sites)?;
-    let files: BTreeSet<RelPath> = sources.keys().cloned().collect();
-    progress.step("taking the baseline", 0);
+    let sources = read_sources(&job)?;
+    let mut run = Run::new(job, sources);
+    run.settle_without_asking();
     let mut watch = Stopwatch::start(clock);
-    let gate = Gate::open(pyrefly, job.workspace.as_path(), &files, mode).await?;
-    let mut run = Run::new(job, sources, gate);
-    let before = run.oracle_before().await?;
-    run.probe().await?;
-    run.seconds.gate += watch.lap();
-    run.rounds(author, clock, progress).await?;
-    run.finish(author.name(), pyrefly, before, clock).await
+    let mut before = None;
+    if run.is_open() {
+        progress.step("taking the baseline", 0);
+        let files: BTreeSet<RelPath> = run.sources.keys().cloned().collect();
+        run.gate = Some(Gate::open(pyrefly, run.job.workspace.as_path(), &files, mode).await?);
+        before = run.oracle_before().await?;
+        run.probe().await?;
+        run.seconds.gate += watch.lap();
+        run.rounds(author, clock, progress).await?;
+    }
+    run.finish(author.name(), pyrefly, mode, before, clock).await
 }
 
 struct Run<'j> {
     job: Job<'j>,
     sources: BTreeMap<RelPath, SourceText>,
-    gate: Gate,
+    /// Opened only when there is something to judge.
+    gate: Option<Gate>,
     work: Vec<Work>,
     seconds: Seconds,
     checks: usize,
@@ -102,7 +109,7 @@ struct Run<'j> {
 }
 
 impl<'j> Run<'j> {
-    fn new(mut job: Job<'j>, sources: BTreeMap<RelPath, SourceText>, gate: Gate) -> Self {
+    fn new(mut job: Job<'j>, sources: BTreeMap<RelPath, SourceText>) -> Self {
         let fresh = |site| Work { site, outcome: None, attempts: Vec::new(), feedback: Vec::new(), proposal: None };
         let mut work: Vec<Work> = std::mem::take(&mut job.sites).into_iter().map(fresh).collect();
         for (site, reason) in std::mem::take(&mut job.left) {
@@ -111,7 +118,39 @@ impl<'j> Run<'j> {
         }
         work.sort_by(|a, b| a.site.file.cmp(&b.site.file).then(b.site.span.cmp(&a.site.span)));
         let (seconds, objections) = (Seconds::default(), Vec::new());
-        Self { job, sources, gate, work, seconds, checks: 0, model_calls: 0, objections, gone: None, timeouts_in_a_row: 0 }
+        Self {
+            job,
+            sources,
+            gate: None,
+            work,
+            seconds,
+            checks: 0,
+            model_calls: 0,
+            objections,
+            gone: None,
+            timeouts_in_a_row: 0,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        self.work.iter().any(|work| work.outcome.is_none())
+    }
+
+    /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
+    fn settle_without_asking(&mut self) {
+        let Some(understood) = self.job.understood.clone() else { return };
+        let rules = editor::Rules::new(understood.spared);
+        for index in 0..self.work.len() {
+            if self.work.get(index).is_none_or(|work| work.outcome.is_some()) {
+                continue;
+            }
+            let Some((assignment, _)) = self.assignment(index, Some(understood.operation.clone())) else { continue };
+            match rules.answer(&assignment) {
+                Reply::Already { reason } => self.settle(index, Outcome::Already, &reason),
+                Reply::Left { reason } => self.settle(index, Outcome::Left, &reason),
+                Reply::Edits { .. } | Reply::Text { .. } => {}
+            }
+        }
     }
 
     async fn oracle_before(&mut self) -> Result<Option<OracleRun>, HarnessError> {
@@ -120,17 +159,15 @@ impl<'j> Run<'j> {
             command: oracle.command.clone(),
             reason: "it runs in the shadow, and with --gate off there is none".to_owned(),
         };
-        let shadow = self.gate.shadow_workspace().ok_or_else(no_shadow)?.to_owned();
-        self.gate.complete_shadow()?;
+        let gate = self.gate.as_ref().ok_or_else(no_shadow)?;
+        let shadow = gate.shadow_workspace().ok_or_else(no_shadow)?.to_owned();
+        gate.complete_shadow()?;
         Ok(Some(oracle.run(&shadow).await?))
     }
 
     /// Finds the sites whose call the type checker doesn't look at: there, "nothing new" proves nothing.
     async fn probe(&mut self) -> Result<(), HarnessError> {
         let Some(understood) = &self.job.understood else { return Ok(()) };
-        if self.gate.mode() == crate::gate::GateMode::Off {
-            return Ok(());
-        }
         let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
         let probe = editor::Rules::new(understood.spared.clone());
         let mut probes = Vec::new();
@@ -146,8 +183,9 @@ impl<'j> Run<'j> {
             }
         }
         if !probes.is_empty() {
+            let Some(gate) = self.gate.as_mut().filter(|gate| gate.mode() != GateMode::Off) else { return Ok(()) };
             self.checks += 1;
-            self.gate.probe(&self.sources, &probes, PROBE).await?;
+            gate.probe(&self.sources, &probes, PROBE).await?;
         }
         Ok(())
     }
@@ -367,7 +405,8 @@ impl<'j> Run<'j> {
 
     async fn ask_gate(&mut self, already: &[Proposal], proposals: &[Proposal]) -> Result<Judgement, HarnessError> {
         let parses = |text: &str| python::parses(text, false);
-        let judgement = self.gate.judge(&self.sources, already, proposals, parses).await?;
+        let gate = self.gate.as_mut().expect("the gate is opened before anything is proposed");
+        let judgement = gate.judge(&self.sources, already, proposals, parses).await?;
         self.checks += judgement.checks;
         Ok(judgement)
     }
@@ -455,6 +494,7 @@ impl<'j> Run<'j> {
         mut self,
         author: &str,
         pyrefly: &Pyrefly,
+        mode: GateMode,
         before: Option<OracleRun>,
         clock: &dyn Clock,
     ) -> Result<Edited, HarnessError> {
@@ -472,7 +512,7 @@ impl<'j> Run<'j> {
             files.push(ReportedFile {
                 file: file.to_string(),
                 before: source.revision().to_string(),
-                after: crate::text::Revision::of(&after_bytes).to_string(),
+                after: Revision::of(&after_bytes).to_string(),
             });
             writes.push(PlannedWrite {
                 file: file.clone(),
@@ -497,9 +537,9 @@ impl<'j> Run<'j> {
             instruction: self.job.instruction,
             editor: author.to_owned(),
             gate: ReportedGate {
-                mode: mode_name(self.gate.mode()).to_owned(),
+                mode: mode_name(mode).to_owned(),
                 checks: self.checks,
-                baseline: self.gate.baseline(),
+                baseline: self.gate.as_ref().map_or(0, Gate::baseline),
                 new: self.objections,
             },
             oracle,
@@ -524,7 +564,8 @@ impl<'j> Run<'j> {
             return Ok(Some(ReportedOracle { command, before: before.green, after: None, output: None }));
         }
         // The shadow holds exactly what was accepted.
-        let Some(shadow) = self.gate.shadow_workspace().map(Path::to_owned) else { return Ok(None) };
+        let shadow = self.gate.as_ref().and_then(Gate::shadow_workspace).map(Path::to_owned);
+        let Some(shadow) = shadow else { return Ok(None) };
         let after = oracle.run(&shadow).await?;
         let output = (!after.green).then_some(after.output);
         Ok(Some(ReportedOracle { command, before: before.green, after: Some(after.green), output }))
@@ -566,18 +607,24 @@ fn new_texts(
     Ok(texts)
 }
 
-fn read_sources(workspace: &ProjectRoot, sites: &[Site]) -> Result<BTreeMap<RelPath, SourceText>, HarnessError> {
+/// The texts of the files with sites, which must be those that were scouted.
+fn read_sources(job: &Job<'_>) -> Result<BTreeMap<RelPath, SourceText>, HarnessError> {
     let mut sources = BTreeMap::new();
-    for file in sites.iter().map(|site| &site.file) {
+    let mut stale = BTreeSet::new();
+    let left = job.left.iter().map(|(site, _)| site);
+    for file in job.sites.iter().chain(left).map(|site| &site.file) {
         if sources.contains_key(file) {
             continue;
         }
         let unreadable = |reason: String| HarnessError::Unreadable { file: file.to_string(), reason };
-        let bytes = std::fs::read(workspace.join(file)).map_err(|error| unreadable(error.to_string()))?;
+        let bytes = std::fs::read(job.workspace.join(file)).map_err(|error| unreadable(error.to_string()))?;
         let source = SourceText::from_bytes(bytes).map_err(|error| unreadable(error.to_string()))?;
+        if job.revisions.get(file) != Some(source.revision()) {
+            stale.insert(file.clone());
+        }
         sources.insert(file.clone(), source);
     }
-    Ok(sources)
+    if stale.is_empty() { Ok(sources) } else { Err(ApplyError::Stale { files: stale.into_iter().collect() }.into()) }
 }
 
 /// Splits sites into those whose kind the instruction concerns, and the others with why not.
@@ -598,11 +645,11 @@ fn numbered(text: &str) -> String {
     lines.map(|(number, line)| format!("{:4}  {line}", number + 1)).collect()
 }
 
-const fn mode_name(mode: crate::gate::GateMode) -> &'static str {
+const fn mode_name(mode: GateMode) -> &'static str {
     match mode {
-        crate::gate::GateMode::Project => "project",
-        crate::gate::GateMode::File => "file",
-        crate::gate::GateMode::Off => "off",
+        GateMode::Project => "project",
+        GateMode::File => "file",
+        GateMode::Off => "off",
     }
 }
 

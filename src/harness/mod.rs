@@ -6,11 +6,17 @@
 
 mod apply;
 mod clock;
+mod editing;
 mod error;
 mod failure;
 mod fixtures;
 mod journal;
+mod oracle;
+mod report;
+mod rounds;
+mod run;
 mod scouting;
+mod signature;
 mod state;
 mod task;
 mod undo;
@@ -23,6 +29,10 @@ pub(crate) use error::{ApplyError, JournalError, PathRefusal, StateError, UndoEr
 pub(crate) use failure::{Advice, Failure, HarnessError};
 pub(crate) use fixtures::{FIXTURES, fixture_files};
 pub(crate) use journal::{History, Journal, NewRun, RunFile, RunId, RunRecord, RunState};
+pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
+pub(crate) use run::{
+    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, run_record, runs, undo_run,
+};
 pub(crate) use scouting::{Asked, Progress, Resolution, Scouted, resolve, scout, workspace_root};
 pub(crate) use state::{FoundState, STATE_FOLDER, find_state, workspace_of};
 pub(crate) use task::{Task, TaskError};

@@ -40,7 +40,7 @@ pub(crate) enum Asked {
 }
 
 impl Asked {
-    fn query(&self) -> Result<Query, ScoutError> {
+    pub(super) fn query(&self) -> Result<Query, ScoutError> {
         Ok(match self {
             Self::Name(name) => Query::Name(SymbolPath::parse(name)?),
             Self::Place { file, line, column } => {

@@ -3,13 +3,13 @@
 //! `line` and `column` are 0-based, columns in characters without a byte-order mark; `span` and `region` are byte
 //! offsets, end exclusive, a byte-order mark counted. Files are relative to the workspace.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{
-    Accounting, Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind,
+    Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind,
     SymbolPath, Worklist,
 };
 use crate::text::{ByteOffset, ByteSpan, Position, ProjectRoot, RelPath, Revision};
@@ -288,7 +288,8 @@ pub(crate) struct ReadBack {
     pub(crate) symbol: Symbol,
     pub(crate) sites: Vec<Site>,
     pub(crate) files: Vec<ListedFile>,
-    pub(crate) accounting: Accounting,
+    /// Mentions that nobody could tie to anything.
+    pub(crate) unresolved: usize,
 }
 
 impl WireWorklist {
@@ -319,8 +320,8 @@ impl WireWorklist {
         });
         let files = files.collect::<Result<Vec<_>, WireError>>()?;
         let sites = self.sites.iter().map(read_site).collect::<Result<Vec<_>, WireError>>()?;
-        let accounting = Accounting::from_counts(self.accounting.mentions, BTreeMap::new());
-        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, accounting })
+        let unresolved = self.accounting.unresolved;
+        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved })
     }
 }
 

@@ -6,8 +6,10 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use crate::checker::{FindOptions, Pyrefly};
+use crate::editor::{Rules, Spared};
 use crate::scout::{Glean, ServerDefinitions, ServerReferences};
 
+use super::run::ModelRequest;
 use super::HarnessError;
 
 /// What the process was started in; read once, by the command line.
@@ -55,4 +57,28 @@ pub(super) fn references(pyrefly: &Pyrefly) -> ServerReferences {
 
 pub(super) fn glean(pyrefly: &Pyrefly) -> Glean {
     Glean::new(pyrefly.clone())
+}
+
+pub(super) fn rules(spared: Spared) -> Rules {
+    Rules::new(spared)
+}
+
+/// The model behind the server that the user named.
+#[cfg(feature = "openai")]
+pub(super) async fn model(request: &ModelRequest, spared: Spared) -> Result<crate::editor::Model, HarnessError> {
+    let base_url = request.base_url.clone().ok_or(HarnessError::NoServer)?;
+    let settings = crate::editor::ModelSettings {
+        base_url,
+        model: request.model.clone(),
+        api_key: request.api_key.clone(),
+        time_limit: request.time_limit,
+    };
+    Ok(crate::editor::Model::connect(&settings, spared).await?)
+}
+
+/// A build without the client has no model to ask.
+#[cfg(not(feature = "openai"))]
+#[expect(clippy::unused_async, reason = "the signature of the build with the client")]
+pub(super) async fn model(_request: &ModelRequest, _spared: Spared) -> Result<Rules, HarnessError> {
+    Err(HarnessError::NoModelBuilt)
 }

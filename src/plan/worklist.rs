@@ -200,11 +200,6 @@ pub(crate) struct Accounting {
 }
 
 impl Accounting {
-    /// Reads back counts that were written; a class that is left out counts 0.
-    pub(crate) fn from_counts(mentions: usize, classes: BTreeMap<MentionClass, usize>) -> Self {
-        Self { mentions, classes }
-    }
-
     pub(crate) fn of(&self, class: MentionClass) -> usize {
         self.classes.get(&class).copied().unwrap_or(0)
     }

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::harness::Detail;
+use crate::harness::{Detail, Outcome, Report, ReportedFinding, ReportedSite, RunRecord, Writing};
 use crate::plan::{Mention, MentionClass, Site, Unresolvable, Worklist};
-use crate::text::Position;
+use crate::text::{Position, RelPath, unified_diff};
 
 /// Pretty JSON with a final newline.
 pub(super) fn json(value: &impl Serialize) -> String {
@@ -127,7 +127,10 @@ fn accounting(out: &mut String, worklist: &Worklist) {
         .iter()
         .map(|&class| format!("{} {}", worklist.accounting.of(class), class.as_str()))
         .collect();
-    line(out, format_args!("\n{} = {}", counted(worklist.accounting.mentions, "mention", "mentions"), parts.join(" + ")));
+    line(
+        out,
+        format_args!("\n{} = {}", counted(worklist.accounting.mentions, "mention", "mentions"), parts.join(" + ")),
+    );
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -138,4 +141,126 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 pub(super) fn one_line(text: &str) -> String {
     let first = text.split(['\n', '\r']).next().unwrap_or_default().trim_end();
     if first.len() == text.len() { first.to_owned() } else { format!("{first} …") }
+}
+
+/// The unified diff of all files.
+pub(super) fn diff(texts: &BTreeMap<RelPath, (String, String)>) -> String {
+    texts.iter().map(|(file, (before, after))| unified_diff(file.as_str(), before, after)).collect()
+}
+
+/// What an edit came to: the diff, what needs a person, and how to take it back.
+pub(super) fn report(report: &Report, texts: &BTreeMap<RelPath, (String, String)>, writing: Writing) -> String {
+    let mut out = diff(texts);
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Applied) {
+        for site in report.sites.iter().filter(|site| site.result == outcome) {
+            reported_site(&mut out, site);
+        }
+    }
+    if let Some(oracle) = &report.oracle {
+        let after = oracle.after.map_or("not run", green);
+        line(&mut out, format_args!("oracle: {} before, {after} after ({})", green(oracle.before), oracle.command));
+        if let Some(output) = &oracle.output {
+            for said in output.split('\n') {
+                line(&mut out, format_args!("    {said}"));
+            }
+        }
+    }
+    for note in &report.notes {
+        line(&mut out, format_args!("note: {note}"));
+    }
+    if report.unresolved > 0 {
+        let some = counted(report.unresolved, "mention", "mentions");
+        let how = format!("tainie scout {}", report.symbol);
+        line(&mut out, format_args!("{some} could not be tied to anything and may be the symbol: see `{how}`"));
+    }
+    line(&mut out, format_args!("{}", summary(report, writing)));
+    out
+}
+
+const fn green(yes: bool) -> &'static str {
+    if yes { "green" } else { "red" }
+}
+
+fn reported_site(out: &mut String, site: &ReportedSite) {
+    let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+    let reason = site.reason.as_deref().unwrap_or("no reason was given");
+    line(out, format_args!("{:10} {at}  {}", site.result.as_str(), one_line(&site.site.text)));
+    line(out, format_args!("           {reason}"));
+    let last = site.attempts.last().filter(|_| site.result == Outcome::Skipped);
+    for finding in last.into_iter().flat_map(|attempt| &attempt.diagnostics) {
+        let ReportedFinding { file, line: at, column, rule, message } = finding;
+        line(out, format_args!("           {file}:{}:{}: {message} [{rule}]", at + 1, column + 1));
+    }
+}
+
+/// One line that says what happened to the tree.
+pub(super) fn summary(report: &Report, writing: Writing) -> String {
+    let totals = &report.totals;
+    let counts: Vec<String> = [
+        (totals.applied, "applied"),
+        (totals.already, "already so"),
+        (totals.unchecked, "unchecked"),
+        (totals.skipped, "skipped"),
+        (totals.left, "left to a person"),
+    ]
+    .iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    let sites = counted(totals.sites, "site", "sites");
+    let counts = if counts.is_empty() { "nothing to do".to_owned() } else { counts.join(", ") };
+    let files = counted(report.files.len(), "file", "files");
+    let ending = match (writing, report.run) {
+        _ if report.files.is_empty() => "no file changes".to_owned(),
+        (Writing::Nothing, _) => format!("{files} would change; nothing was written"),
+        (Writing::Apply, Some(run)) => format!("{files} changed in run {run}; `tainie undo {run}` takes it back"),
+        (Writing::Apply, None) => "no file changes".to_owned(),
+    };
+    let checks = counted(report.gate.checks, "check", "checks");
+    format!(
+        "{}: {sites}: {counts} (editor {}, gate {}, {checks}); {ending}",
+        report.symbol, report.editor, report.gate.mode
+    )
+}
+
+/// The runs of a workspace, a line each.
+pub(super) fn history(runs: &[RunRecord]) -> String {
+    let mut out = String::new();
+    for run in runs {
+        let what = match (&run.symbol, run.undoes) {
+            (_, Some(undone)) => format!("undo of run {}", undone.get()),
+            (Some(symbol), None) => format!("{} {symbol}", run.command),
+            (None, None) => run.command.clone(),
+        };
+        let files = counted(run.files.len(), "file", "files");
+        line(
+            &mut out,
+            format_args!("{:4}  {}  {:11} {what}  ({files})", run.id.get(), run.started, run.state.as_str()),
+        );
+    }
+    if runs.is_empty() {
+        line(&mut out, format_args!("no runs yet"));
+    }
+    out
+}
+
+/// One run with its files, and its sites where it was an edit.
+pub(super) fn run(run: &RunRecord) -> String {
+    let mut out = history(std::slice::from_ref(run));
+    for file in &run.files {
+        line(&mut out, format_args!("      {}", file.file));
+    }
+    let report = run.report.clone().and_then(|value| serde_json::from_value::<Report>(value).ok());
+    if let Some(report) = report {
+        for site in &report.sites {
+            let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+            let what = site.change_summary.as_deref().or(site.reason.as_deref()).unwrap_or_default();
+            line(&mut out, format_args!("  {:10} {at:28} {}", site.result.as_str(), one_line(what)));
+        }
+        line(&mut out, format_args!("{}", summary(&report, Writing::Apply)));
+    }
+    out
 }

@@ -54,7 +54,8 @@ impl Here {
         let Some((file, line, column)) = split_place(symbol) else {
             return Ok(Asked::Name(symbol.to_owned()));
         };
-        let malformed = |reason: &str| HarnessError::Argument { argument: symbol.to_owned(), reason: reason.to_owned() };
+        let malformed =
+            |reason: &str| HarnessError::Argument { argument: symbol.to_owned(), reason: reason.to_owned() };
         let line = line.checked_sub(1).ok_or_else(|| malformed("lines are counted from 1"))?;
         let column = match column {
             Some(column) => Some(column.checked_sub(1).ok_or_else(|| malformed("columns are counted from 1"))?),
@@ -64,7 +65,8 @@ impl Here {
         let file = if here.exists() {
             // Found from the current folder; it may still be named through a link, and must lie in the workspace.
             let folder = here.parent().and_then(|parent| parent.canonicalize().ok());
-            let absolute = folder.zip(here.file_name()).map_or_else(|| here.clone(), |(folder, name)| folder.join(name));
+            let absolute =
+                folder.zip(here.file_name()).map_or_else(|| here.clone(), |(folder, name)| folder.join(name));
             match workspace.relativize(&absolute) {
                 Ok(file) => file,
                 Err(_) => RelPath::new(file)?,

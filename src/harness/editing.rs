@@ -9,9 +9,7 @@ use std::path::Path;
 use crate::checker::Pyrefly;
 use crate::editor::{self, Attempt, Author, EditorError, Understood};
 use crate::gate::{Gate, GateMode, Judgement};
-use crate::plan::{
-    Assignment, Feedback, Operation, Proposal, Reply, Site, SiteKind, Symbol, Verdict,
-};
+use crate::plan::{Assignment, Feedback, Operation, Proposal, Reply, Site, SiteKind, Symbol, Verdict};
 use crate::python::{self, calls};
 use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, Revision, SourceText};
 
@@ -630,7 +628,8 @@ fn read_sources(job: &Job<'_>) -> Result<BTreeMap<RelPath, SourceText>, HarnessE
 /// Splits sites into those whose kind the instruction concerns, and the others with why not.
 pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<(Site, String)>) {
     let calls = [SiteKind::Call, SiteKind::Decorator];
-    let concerned = |site: &Site| if wanted.is_empty() { calls.contains(&site.kind) } else { wanted.contains(&site.kind) };
+    let concerned =
+        |site: &Site| if wanted.is_empty() { calls.contains(&site.kind) } else { wanted.contains(&site.kind) };
     let (mine, others): (Vec<Site>, Vec<Site>) = sites.into_iter().partition(concerned);
     let others = if wanted.is_empty() { others } else { Vec::new() };
     let why = |site: &Site| match site.kind {

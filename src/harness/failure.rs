@@ -142,12 +142,10 @@ impl HarnessError {
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,
-            Self::Journal(JournalError::Folder { .. }) | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => {
-                Advice::Permissions
-            }
-            Self::Journal(JournalError::Locked { .. }) | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => {
-                Advice::Wait
-            }
+            Self::Journal(JournalError::Folder { .. })
+            | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => Advice::Permissions,
+            Self::Journal(JournalError::Locked { .. })
+            | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
             Self::NoSymbol { .. } | Self::NoInstruction => Advice::NameSymbol,

@@ -31,7 +31,8 @@ pub(crate) use fixtures::{FIXTURES, fixture_files};
 pub(crate) use journal::{History, Journal, NewRun, RunFile, RunId, RunRecord, RunState};
 pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
 pub(crate) use run::{
-    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, run_record, runs, undo_run,
+    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, run_record, runs,
+    undo_run,
 };
 pub(crate) use scouting::{Asked, Progress, Resolution, Scouted, resolve, scout, workspace_root};
 pub(crate) use state::{FoundState, STATE_FOLDER, find_state, workspace_of};

@@ -23,10 +23,13 @@ pub(super) fn levels(regions: &[(&RelPath, ByteSpan)]) -> Vec<Vec<usize>> {
 /// How many regions stand inside one another below this one.
 fn depth_of(regions: &[(&RelPath, ByteSpan)], index: usize) -> usize {
     let Some(&(file, region)) = regions.get(index) else { return 0 };
-    let inside = |&(other_file, other): &(&RelPath, ByteSpan)| {
-        other_file == file && other != region && region.contains(other)
-    };
-    (0..regions.len()).filter(|&i| regions.get(i).is_some_and(inside)).map(|i| depth_of(regions, i) + 1).max().unwrap_or(0)
+    let inside =
+        |&(other_file, other): &(&RelPath, ByteSpan)| other_file == file && other != region && region.contains(other);
+    (0..regions.len())
+        .filter(|&i| regions.get(i).is_some_and(inside))
+        .map(|i| depth_of(regions, i) + 1)
+        .max()
+        .unwrap_or(0)
 }
 
 /// A region as it stands after earlier rounds.

@@ -194,10 +194,7 @@ async fn scouted(
 }
 
 /// The task's own symbol, else the first name in its prose that is one of the workspace.
-async fn symbol_of_task(
-    request: &EditRequest,
-    pyrefly: &Pyrefly,
-) -> Result<(Query, Option<String>), HarnessError> {
+async fn symbol_of_task(request: &EditRequest, pyrefly: &Pyrefly) -> Result<(Query, Option<String>), HarnessError> {
     let Some((file, task)) = &request.task else { return Err(HarnessError::NoInstruction) };
     if let Some(symbol) = &task.symbol {
         return Ok((Query::Name(SymbolPath::parse(symbol).map_err(ScoutError::from)?), None));
@@ -243,7 +240,8 @@ fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, Harnes
         let source = sources.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;
         let name = site.alias.as_deref().unwrap_or_else(|| read.symbol.path.name());
         let on_borders = python::surrounding_word(source.as_str(), site.span) == site.span;
-        if source.slice(site.span) != Some(name) || !on_borders || source.slice(site.region) != Some(site.text.as_str()) {
+        if source.slice(site.span) != Some(name) || !on_borders || source.slice(site.region) != Some(site.text.as_str())
+        {
             return Err(bad(format!("the text of {} isn't what stands in the file", site.id)));
         }
     }
@@ -352,7 +350,8 @@ impl Chosen {
 fn globs(patterns: &[String]) -> Result<GlobSet, HarnessError> {
     let mut builder = GlobSetBuilder::new();
     for pattern in patterns {
-        let bad = |error: globset::Error| HarnessError::Glob { pattern: pattern.clone(), reason: error.kind().to_string() };
+        let bad =
+            |error: globset::Error| HarnessError::Glob { pattern: pattern.clone(), reason: error.kind().to_string() };
         builder.add(Glob::new(pattern).map_err(bad)?);
     }
     let bad = |error: globset::Error| HarnessError::Glob { pattern: patterns.join(", "), reason: error.to_string() };

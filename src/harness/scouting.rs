@@ -43,9 +43,7 @@ impl Asked {
     pub(super) fn query(&self) -> Result<Query, ScoutError> {
         Ok(match self {
             Self::Name(name) => Query::Name(SymbolPath::parse(name)?),
-            Self::Place { file, line, column } => {
-                Query::Place { file: file.clone(), line: *line, column: *column }
-            }
+            Self::Place { file, line, column } => Query::Place { file: file.clone(), line: *line, column: *column },
         })
     }
 }
@@ -92,15 +90,8 @@ pub(super) async fn scout_with(
     let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
-    let worklist = scout::find(
-        &mut codebase,
-        group,
-        &mut definitions,
-        Some(&mut glean),
-        Some(&mut references),
-        &watch,
-    )
-    .await?;
+    let worklist =
+        scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
     definitions.stop().await;
     Ok(worklist)
 }

@@ -11,7 +11,8 @@ use crate::text::{ProjectRoot, SourceText};
 pub(super) fn signature(workspace: &ProjectRoot, symbol: &Symbol) -> Option<String> {
     // The implementation behind overloads comes last.
     let definition = symbol.definitions.last()?;
-    let path = if definition.external { PathBuf::from(&definition.file) } else { workspace.as_path().join(&definition.file) };
+    let path =
+        if definition.external { PathBuf::from(&definition.file) } else { workspace.as_path().join(&definition.file) };
     let stub = path.extension().is_some_and(|extension| extension == "pyi");
     let source = SourceText::from_bytes(std::fs::read(path).ok()?).ok()?;
     let module = Module::parse(&source, stub);
@@ -30,7 +31,10 @@ fn constructor<'m>(module: &'m Module, class: &Declaration) -> Option<&'m Declar
         d.qualname.split_last().is_some_and(|(last, around)| last == name && around == class.qualname)
     };
     let declarations = &module.declarations;
-    declarations.iter().rfind(|d| of_class(d, "__init__")).or_else(|| declarations.iter().rfind(|d| of_class(d, "__new__")))
+    declarations
+        .iter()
+        .rfind(|d| of_class(d, "__init__"))
+        .or_else(|| declarations.iter().rfind(|d| of_class(d, "__new__")))
 }
 
 /// `(self, a, b=1)` without `self`.

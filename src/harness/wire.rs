@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{
-    Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind,
-    SymbolPath, Worklist,
+    Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind, SymbolPath,
+    Worklist,
 };
 use crate::text::{ByteOffset, ByteSpan, Position, ProjectRoot, RelPath, Revision};
 
@@ -167,7 +167,10 @@ impl WireWorklist {
             schema_version: SCHEMA_VERSION,
             tool: WireTool::new(pyrefly),
             // Only the folder's name: the same tree elsewhere gives the same bytes.
-            workspace: workspace.as_path().file_name().map_or_else(|| "/".to_owned(), |n| n.to_string_lossy().into_owned()),
+            workspace: workspace
+                .as_path()
+                .file_name()
+                .map_or_else(|| "/".to_owned(), |n| n.to_string_lossy().into_owned()),
             symbol: wire_symbol(&worklist.symbol),
             instruction: None,
             sites: worklist.sites.iter().map(|site| wire_site(site, &fqn)).collect(),

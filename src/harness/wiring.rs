@@ -9,8 +9,8 @@ use crate::checker::{FindOptions, Pyrefly};
 use crate::editor::{Rules, Spared};
 use crate::scout::{Glean, ServerDefinitions, ServerReferences};
 
-use super::run::ModelRequest;
 use super::HarnessError;
+use super::run::ModelRequest;
 
 /// What the process was started in; read once, by the command line.
 #[derive(Debug, Clone, Default)]

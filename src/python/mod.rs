@@ -13,6 +13,7 @@ mod walk;
 pub(crate) use imports::{ImportClause, ImportRef};
 pub(crate) use mentions::{is_word_char, longer_words, surrounding_word, words};
 pub(crate) use module::{
-    AssignedAlias, Declaration, DeclarationKind, Module, NameToken, PlainString, Role, StringUse, TextKind, Usage, parses,
+    AssignedAlias, Declaration, DeclarationKind, Module, NameToken, PlainString, Role, StringUse, TextKind, Usage,
+    parses,
 };
 pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};

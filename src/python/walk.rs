@@ -14,7 +14,9 @@ use ruff_text_size::{Ranged as _, TextRange};
 use crate::text::{ByteOffset, ByteSpan};
 
 use super::imports::{ImportClause, ImportRef};
-use super::module::{AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,};
+use super::module::{
+    AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,
+};
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
 
 /// What one walk found.
@@ -800,7 +802,8 @@ fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextR
         Some("TypeVar") => 1..usize::MAX,
         _ => return Vec::new(),
     };
-    let positional = arguments.args.iter().enumerate().filter(|(at, _)| positions.contains(at)).map(|(_, arg)| arg.range());
+    let positional =
+        arguments.args.iter().enumerate().filter(|(at, _)| positions.contains(at)).map(|(_, arg)| arg.range());
     let is_type = |keyword: &&ast::Keyword| {
         keyword.arg.as_ref().is_some_and(|label| matches!(label.as_str(), "typ" | "tp" | "bound" | "default"))
     };

@@ -129,7 +129,9 @@ impl Codebase {
         let is_python = match file.extension() {
             Some("py" | "pyi" | "pyw") => true,
             Some("ipynb") => return unread(Reason::Notebook, "a notebook: its cells aren't searched yet"),
-            Some("pyx" | "pxd" | "pxi") => return unread(Reason::NotCovered, "Cython, which the type checker doesn't read"),
+            Some("pyx" | "pxd" | "pxi") => {
+                return unread(Reason::NotCovered, "Cython, which the type checker doesn't read");
+            }
             Some(_) => false,
             None if is_python_script(entry.path()) => {
                 return unread(Reason::NotCovered, "a Python script without .py, which the type checker doesn't read");

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use crate::plan::Source;
 use crate::text::{ByteOffset, ByteSpan, RelPath};
 
-use super::codebase::Codebase;
 use super::ScoutError;
+use super::codebase::Codebase;
 
 pub(super) mod glean;
 pub(super) mod server;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{
-    Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind, Source, Symbol,
-    SymbolKind, Unresolvable, Worklist,
+    Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind,
+    Source, Symbol, SymbolKind, Unresolvable, Worklist,
 };
 use crate::python::{self, BindingKind, ImportClause, NameToken, Role, StringUse, TextKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
@@ -200,7 +200,8 @@ impl<'c> Scout<'c> {
                 let value = loaded.module.name_at(alias.value.start());
                 let Some(name) = loaded.source.slice(alias.name) else { continue };
                 let variable = Variable { file: file.clone(), scope: alias.scope, name: name.to_owned() };
-                if !self.holders.is_own(&variable) && value.is_some_and(|token| self.is_reference(file, &loaded, token)) {
+                if !self.holders.is_own(&variable) && value.is_some_and(|token| self.is_reference(file, &loaded, token))
+                {
                     news |= self.holders.insert(variable, alias.name);
                 }
             }
@@ -241,7 +242,9 @@ impl<'c> Scout<'c> {
         let name = loaded.source.slice(token);
         match &place.file {
             PlaceFile::Inside(target) if target == file && place.span == token => false,
-            PlaceFile::Inside(target) => self.codebase.loaded(target).is_some_and(|l| l.source.slice(place.span) == name),
+            PlaceFile::Inside(target) => {
+                self.codebase.loaded(target).is_some_and(|l| l.source.slice(place.span) == name)
+            }
             PlaceFile::Outside(_) => true,
         }
     }
@@ -268,9 +271,8 @@ impl<'c> Scout<'c> {
     }
 
     fn facts(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> Facts {
-        let listed = |source| {
-            self.cross_checks.get(&source).is_some_and(|uses| uses.contains(&(file.clone(), token.span)))
-        };
+        let listed =
+            |source| self.cross_checks.get(&source).is_some_and(|uses| uses.contains(&(file.clone(), token.span)));
         let (glean, references) = (listed(Source::Glean), listed(Source::References));
         let place = Place { file: PlaceFile::Inside(file.clone()), span: token.span };
         let is_alias_binding = token.role == Role::Store
@@ -406,7 +408,8 @@ impl<'c> Scout<'c> {
         let symbol = symbol_of(self.codebase, &self.group);
         if self.group.is_protocol {
             let at = symbol.definitions.first().map_or("", |definition| &definition.file);
-            let message = "a Protocol: classes that match it by shape alone, without naming it as a base, can't be seen";
+            let message =
+                "a Protocol: classes that match it by shape alone, without naming it as a base, can't be seen";
             parts.unresolvable.push(Unresolvable {
                 file: at.to_owned(),
                 place: None,
@@ -451,7 +454,13 @@ impl<'c> Scout<'c> {
         }
         if let Some(error) = loaded.module.broken_from {
             let message = "a syntax error: what stands behind it is a reference only where the type checker says so";
-            parts.unresolvable.push(entry(file, &loaded.source, ByteSpan::new(error.get(), error.get()), Reason::BrokenSyntax, message));
+            parts.unresolvable.push(entry(
+                file,
+                &loaded.source,
+                ByteSpan::new(error.get(), error.get()),
+                Reason::BrokenSyntax,
+                message,
+            ));
         }
         parts.files.push(ListedFile { file: file.clone(), revision: loaded.source.revision().clone(), state });
     }
@@ -461,12 +470,10 @@ impl<'c> Scout<'c> {
             Role::AttributeLoad | Role::AttributeStore => {
                 self.may_be_mention(file, loaded, token) && self.definition(file, loaded, token) == Answer::Group
             }
-            Role::ImportName | Role::ImportAlias => {
-                loaded.module.import_at(token.span.start()).is_some_and(|clause| {
-                    let is_name = clause.name == token.span;
-                    self.import_holds(file, loaded, clause) && (is_name || self.holders.is_binding(file, token.span))
-                })
-            }
+            Role::ImportName | Role::ImportAlias => loaded.module.import_at(token.span.start()).is_some_and(|clause| {
+                let is_name = clause.name == token.span;
+                self.import_holds(file, loaded, clause) && (is_name || self.holders.is_binding(file, token.span))
+            }),
             _ => self.may_be_mention(file, loaded, token),
         }
     }

@@ -11,12 +11,12 @@ use crate::plan::{SymbolKind, SymbolPath};
 use crate::python::{Declaration, NameToken, Role, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath};
 
+use super::ScoutError;
 use super::codebase::{Codebase, Loaded};
 use super::describe::describe;
 use super::discovery::{Definitions, Place, PlaceFile};
 use super::error::Candidate;
 use super::group::{Group, symbol_kind, symbol_path};
-use super::ScoutError;
 
 /// How many close names are suggested.
 const SUGGESTIONS: usize = 3;
@@ -255,10 +255,13 @@ fn only_token(loaded: &Loaded, line: usize) -> Result<Option<NameToken>, String>
         (None, _, [token]) => Ok(Some((*token).clone())),
         (None, _, []) => Ok(None),
         (None, _, many) => {
-            let column = |token: &&&NameToken| loaded.source.position(token.span.start()).map_or(0, Position::column) + 1;
+            let column =
+                |token: &&&NameToken| loaded.source.position(token.span.start()).map_or(0, Position::column) + 1;
             let list: Vec<String> = many
                 .iter()
-                .map(|token| format!("{} at column {}", loaded.source.slice(token.span).unwrap_or_default(), column(&token)))
+                .map(|token| {
+                    format!("{} at column {}", loaded.source.slice(token.span).unwrap_or_default(), column(&token))
+                })
                 .collect();
             Err(format!("the line holds several names, so give a column: {}", list.join(", ")))
         }
@@ -302,7 +305,9 @@ async fn at_token(
         }
     }
     Err(match targets.first() {
-        Some(target) => nothing(format!("it is {}, which isn't a symbol that can be asked for", describe(codebase, target))),
+        Some(target) => {
+            nothing(format!("it is {}, which isn't a symbol that can be asked for", describe(codebase, target)))
+        }
         None => nothing("nobody knows what the name there refers to".to_owned()),
     })
 }
@@ -315,10 +320,8 @@ fn by_scopes(codebase: &mut Codebase, file: &RelPath, loaded: &Loaded, token: &N
     let name = loaded.source.slice(token.span)?;
     let scope = loaded.module.scopes.lookup(token.scope, name)?;
     let bindings = loaded.module.scopes.bindings(scope, name);
-    let places: Vec<Place> = bindings
-        .iter()
-        .map(|binding| Place { file: PlaceFile::Inside(file.clone()), span: binding.span })
-        .collect();
+    let places: Vec<Place> =
+        bindings.iter().map(|binding| Place { file: PlaceFile::Inside(file.clone()), span: binding.span }).collect();
     places.iter().find_map(|place| declared_at(codebase, place))
 }
 

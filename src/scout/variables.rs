@@ -61,9 +61,9 @@ impl Holders {
     pub(super) fn always_holds(&self, codebase: &Codebase, variable: &Variable) -> bool {
         let Some(positive) = self.bindings.get(variable) else { return false };
         self.is_own(variable)
-            || all_bindings(codebase, variable).iter().all(|binding| {
-                positive.contains(&binding.span) || binding.kind == BindingKind::Declared
-            })
+            || all_bindings(codebase, variable)
+                .iter()
+                .all(|binding| positive.contains(&binding.span) || binding.kind == BindingKind::Declared)
     }
 
     /// Whether a token that binds the variable to something else stands in another arm of a statement than a

@@ -1,5 +1,7 @@
 //! One file per command, each a function from arguments to an exit.
 
+mod edit;
+mod journal;
 mod resolve;
 mod schema;
 mod scout;
@@ -34,6 +36,10 @@ pub(super) async fn run(cli: Cli, output: &mut Output) -> Exit {
 async fn dispatch(command: Command, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
     match command {
         Command::Scout(args) => scout::run(&args, here, output).await,
+        Command::Edit(args) => edit::run(&args, here, output).await,
+        Command::Undo(args) => journal::undo(&args, here, output),
+        Command::History(args) => journal::history(&args, here, output),
+        Command::Show(args) => journal::show(&args, here, output),
         Command::Resolve(args) => resolve::run(&args, here, output).await,
         Command::Schema(args) => Ok(schema::run(&args, output)),
         _ => Ok(Exit::Impossible),

@@ -98,7 +98,7 @@ impl Judging {
     /// Makes the shadow hold these texts and the original's everywhere else.
     pub(super) fn put(
         &mut self,
-        texts: BTreeMap<RelPath, String>,
+        texts: &BTreeMap<RelPath, String>,
         sources: &BTreeMap<RelPath, SourceText>,
     ) -> Result<(), GateError> {
         let touched: BTreeSet<RelPath> = self.written.keys().chain(texts.keys()).cloned().collect();

@@ -275,20 +275,24 @@ mod tests {
     fn settings_of_the_project_hide_nothing() {
         let tree = Tree::new(&[
             ("lib.py", "def f(x: int) -> int: return x\n"),
-            ("a.py", "# @generated\nfrom lib import f\ndef g():\n    return f('', y=1)\n"),
+            (
+                "a.py",
+                "# @generated\nfrom typing import cast\nfrom lib import f\ndef g():\n    return f('', y=1)\ndef h(x: int):\n    return cast(int, x)\n",
+            ),
             (
                 "pyrefly.toml",
                 "check-unannotated-defs = false\nmin-severity = 'error'\nignore-errors-in-generated-code = true\n\
-                 preset = 'off'\nbaseline = 'base.json'\n[errors]\nbad-argument-type = false\nunexpected-keyword = 'ignore'\n",
+                 preset = 'off'\nbaseline = 'base.json'\n[errors]\nbad-argument-type = false\nunexpected-keyword = 'ignore'\nredundant-cast = 'warn'\n",
             ),
             (
                 "base.json",
-                r#"{"errors": [{"line": 4, "column": 17, "stop_line": 4, "stop_column": 18, "path": "a.py", "code": -2,
-                "name": "unexpected-keyword", "description": "", "concise_description": "", "severity": "error"}]}"#,
+                r#"{"errors": [{"line": 5, "column": 18, "stop_line": 5, "stop_column": 19, "path": "a.py", "code": -2,
+                "name": "unexpected-keyword", "severity": "error", "description": "",
+                "concise_description": "Unexpected keyword argument `y` in function `lib.f`"}]}"#,
             ),
         ]);
         let rules: Vec<_> = check(&tree).into_iter().map(|(_, rule, _)| rule).collect();
-        assert_eq!(rules, ["bad-argument-type", "unexpected-keyword"]);
+        assert_eq!(rules, ["bad-argument-type", "unexpected-keyword", "redundant-cast"]);
     }
 
     #[test]

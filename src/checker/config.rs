@@ -391,6 +391,17 @@ mod tests {
     }
 
     #[test]
+    fn a_check_under_the_options_of_a_project_asks_no_interpreter() {
+        let tree = Tree::new(&[("pyproject.toml", ""), ("a.py", ""), ("lib/b.py", "")]);
+        tree.venv(".venv", &["lib"]);
+        let project = project(&tree, ".");
+        assert_eq!(project.search_path, [tree.path().join("lib")]);
+        let seen = block_on(pyrefly().inspect(tree.path(), &project.options())).unwrap();
+        // What an interpreter adds would come up a second time, after the import roots.
+        assert!(!seen.roots.contains(&tree.path().join("lib")), "{:?}", seen.roots);
+    }
+
+    #[test]
     fn no_python_at_all_is_an_error() {
         let tree = Tree::new(&[("a.txt", "")]);
         let error = block_on(pyrefly().dump_config(tree.path())).unwrap_err();

@@ -98,7 +98,7 @@ impl Judging {
     /// Makes the shadow hold these texts and the original's everywhere else.
     pub(super) fn put(
         &mut self,
-        texts: BTreeMap<RelPath, String>,
+        texts: &BTreeMap<RelPath, String>,
         sources: &BTreeMap<RelPath, SourceText>,
     ) -> Result<(), GateError> {
         let touched: BTreeSet<RelPath> = self.written.keys().chain(texts.keys()).cloned().collect();
@@ -219,4 +219,30 @@ fn must_be_equal(original: &[Found], shadow: &[Found]) -> Result<(), GateError> 
         return Ok(());
     }
     Err(GateError::ShadowDiffers { only_original, only_shadow })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checker::testing::{Tree, block_on, pyrefly};
+
+    #[test]
+    fn a_root_inside_the_original_leads_back_unless_its_twin_is_asked_first() {
+        let tree = Tree::new(&[("pyproject.toml", ""), ("lib/a.py", "")]);
+        let project = block_on(pyrefly().dump_config(tree.path())).unwrap();
+        let shadow = Shadow::new(&project, tree.path()).unwrap();
+        let check = |roots: &[&Path], search_path: &[&Path], config: &Path| {
+            let own = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect::<Vec<_>>();
+            let seen = Inspection { config_file: Some(config.to_owned()), roots: own(roots), covered: BTreeSet::new() };
+            let options = CheckOptions { search_path: own(search_path), ..CheckOptions::default() };
+            nothing_leads_back(&seen, &project, &options, &shadow)
+        };
+        let (original, twin) = (tree.path().join("lib"), shadow.root().join("lib"));
+        let config = shadow.root().join("pyproject.toml");
+        assert!(matches!(check(&[&original], &[], &config), Err(GateError::LeadsBack { path }) if path == original));
+        assert!(check(&[&original], &[&twin], &config).is_ok());
+        assert!(check(&[&twin, Path::new("/usr")], &[], &config).is_ok());
+        let stray = shadow.root().parent().unwrap().join("pyproject.toml");
+        assert!(matches!(check(&[], &[], &stray), Err(GateError::LeadsBack { path }) if path == stray));
+    }
 }

@@ -100,7 +100,12 @@ impl<'a> Round<'a> {
                 break;
             }
             let before = group.len();
-            group.retain(|index| !answer.blamed.contains_key(index));
+            for (index, findings) in answer.blamed {
+                if group.remove(&index) {
+                    // What was said of it before was said beside the true cause.
+                    rejected.insert(index, rejection(findings));
+                }
+            }
             if group.len() == before {
                 break;
             }
@@ -140,7 +145,7 @@ impl<'a> Round<'a> {
             texts.insert(file.clone(), change.after().as_str().to_owned());
             changes.insert(self.judging.name_of(file), change);
         }
-        self.judging.put(texts, self.sources)?;
+        self.judging.put(&texts, self.sources)?;
         Ok(changes)
     }
 

@@ -279,3 +279,24 @@ fn escaped(path: &Path) -> String {
     }
     pattern
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(covered: &[&str], extra: &[&str]) -> Vec<String> {
+        let files = |names: &[&str]| names.iter().map(|name| Path::new("/p").join(name)).collect();
+        left_out(Path::new("/p"), &files(covered), &files(extra))
+    }
+
+    #[test]
+    fn what_is_left_out_is_named_by_the_largest_folders_that_hold_nothing_else() {
+        let extra = ["build/a/x.py", "build/b/y.py", "src/gen/z.py", "src/one.py", "top.py"];
+        assert_eq!(check(&["src/m.py"], &extra), ["/p/build/**", "/p/src/gen/**", "/p/src/one.py", "/p/top.py"]);
+    }
+
+    #[test]
+    fn names_that_look_like_patterns_match_only_themselves() {
+        assert_eq!(check(&["m.py"], &["a[1]*.py"]), ["/p/a[[]1[]][*].py"]);
+    }
+}

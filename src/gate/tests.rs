@@ -180,6 +180,21 @@ fn comments_and_settings_that_suppress_hide_nothing_from_the_gate() {
 }
 
 #[test]
+fn pyreflys_own_baseline_hides_nothing_from_the_gate() {
+    let known = r#"{"errors": [{"line": 2, "column": 6, "stop_line": 2, "stop_column": 7, "path": "m.py", "code": -2,
+        "name": "unexpected-keyword", "description": "", "severity": "error",
+        "concise_description": "Unexpected keyword argument `k` in function `lib.f`"}]}"#;
+    let mut bench = Bench::new(&[
+        ("pyrefly.toml", "baseline = 'known.json'\n"),
+        ("known.json", known),
+        ("lib.py", LIB),
+        ("m.py", "from lib import f\nf(1)\n"),
+    ]);
+    let edit = bench.edit("m.py", 0, "f(1)", "f(1, k=1)");
+    assert_eq!(findings(&bench.judge(&[edit])[0]).len(), 1);
+}
+
+#[test]
 fn nested_calls_are_judged_one_by_one() {
     let mut bench = Bench::new(&[("lib.py", LIB), ("m.py", "from lib import f\nf(f(1))\n")]);
     let insert = |mut proposal: Proposal, at: usize, text: &str| {

@@ -170,8 +170,10 @@ impl Model {
                 EditorError::Status { address, status: response.status_code.as_u16(), message: safe(&message) }
             }
             OpenAIError::JSONDeserialize(error, body) => unreadable_body(&address, &error, &body, safe),
-            // The variants that remain are about files, streams and building requests, which don't occur here.
-            other => EditorError::Nonsense { address, message: safe(&other.to_string()) },
+            OpenAIError::FileSaveError(_)
+            | OpenAIError::FileReadError(_)
+            | OpenAIError::StreamError(_)
+            | OpenAIError::InvalidArgument(_) => EditorError::Nonsense { address, message: safe(&error.to_string()) },
         }
     }
 }
@@ -313,7 +315,11 @@ fn is_passing(error: &OpenAIError) -> bool {
             let status = serde_json::from_str(body).ok().as_ref().and_then(status_of);
             status.is_some_and(|status| status == 429 || status >= 500)
         }
-        _ => false,
+        OpenAIError::ApiError(_)
+        | OpenAIError::FileSaveError(_)
+        | OpenAIError::FileReadError(_)
+        | OpenAIError::StreamError(_)
+        | OpenAIError::InvalidArgument(_) => false,
     }
 }
 

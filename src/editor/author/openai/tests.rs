@@ -118,10 +118,9 @@ fn given() -> Assignment {
 }
 
 fn new_text(attempt: &Attempt) -> &str {
-    match attempt.reply.as_ref().unwrap() {
-        Reply::Text { new_text, .. } => new_text,
-        other => panic!("{other:?}"),
-    }
+    let reply = attempt.reply.as_ref().unwrap();
+    let Reply::Text { new_text, .. } = reply else { panic!("{reply:?}") };
+    new_text
 }
 
 #[tokio::test]
@@ -326,6 +325,7 @@ fn an_address_gets_the_usual_path_and_holds_no_key() {
 }
 
 /// The 11 call sites of the fixture d4, through a real model.
+#[expect(clippy::print_stderr, reason = "whoever runs the test must see whether it ran, and how well")]
 #[tokio::test]
 async fn a_real_model_edits_the_call_sites_of_d4() {
     #[expect(clippy::disallowed_methods, reason = "a test that runs only where a server is given")]

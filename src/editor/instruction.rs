@@ -81,6 +81,12 @@ pub(crate) fn understand(operation: Option<&str>, prose: &str, symbol: &SymbolPa
     Ok(Understood { operation, spared: reading.spared })
 }
 
+/// Whether the prose speaks of passing some `name=value`, whatever else it says.
+pub(super) fn holds_assignment(prose: &str) -> bool {
+    let pieces = prose.split('`').chain(prose.split_whitespace());
+    pieces.into_iter().any(|piece| prose::assignment(piece.trim_end_matches(['.', ',', ';', ':'])).is_some())
+}
+
 struct Reading<'a> {
     grammar: Grammar,
     symbol: &'a SymbolPath,

@@ -7,6 +7,7 @@ mod contract;
 mod error;
 mod instruction;
 mod prompt;
+mod settled;
 mod verify;
 
 #[cfg(feature = "openai")]

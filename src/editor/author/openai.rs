@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::editor::contract::{Completion, schema};
 use crate::editor::prompt::{self, Turn};
+use crate::editor::settled::Masked;
 use crate::editor::{EditorError, Spared};
 use crate::plan::{Assignment, Reply};
 
@@ -117,8 +118,8 @@ impl Model {
         })
     }
 
-    async fn ask(&self, assignment: &Assignment) -> Result<Completion, EditorError> {
-        let messages = prompt::turns(assignment);
+    async fn ask(&self, assignment: &Assignment, code: &str) -> Result<Completion, EditorError> {
+        let messages = prompt::turns(assignment, code);
         let response_format = self.sends_schema.load(Ordering::Relaxed).then(
             || json!({"type": "json_schema", "json_schema": {"name": "site_edit", "strict": true, "schema": schema()}}),
         );
@@ -191,13 +192,13 @@ impl Author for Model {
             return Ok(Attempt::without_model(*reply));
         }
         let started = Instant::now();
-        let completion = timeout(self.time_limit, self.ask(assignment)).await.map_err(|_| EditorError::Timeout {
-            address: self.address.clone(),
-            seconds: self.time_limit.as_secs(),
+        let masked = Masked::new(&assignment.region, &assignment.settled);
+        let completion = timeout(self.time_limit, self.ask(assignment, &masked.text)).await.map_err(|_| {
+            EditorError::Timeout { address: self.address.clone(), seconds: self.time_limit.as_secs() }
         })??;
         let trims = assignment.region.trim() == assignment.region;
         let reply = completion.site_edit().map(|edit| Reply::Text {
-            new_text: if trims { edit.new_text.trim().to_owned() } else { edit.new_text },
+            new_text: masked.restore(if trims { edit.new_text.trim() } else { &edit.new_text }),
             rationale: edit.rationale,
             unchecked: None,
         });

@@ -144,11 +144,11 @@ async fn a_good_reply_is_a_text_with_its_cost() {
 async fn later_attempts_are_drawn_with_their_own_seed_and_hear_what_was_wrong() {
     let server = Scripted::start(vec![Act::Answer(200, edit("f(2)"))]).await;
     let mut again = given();
-    again.attempt = 2;
+    again.attempt = 1;
     again.feedback = vec![Feedback { new_text: Some("f(1)".to_owned()), objection: "nothing was changed".to_owned() }];
     server.model().await.propose(&again).await.unwrap();
     let body = server.body(0);
-    assert_eq!((&body["seed"], body["messages"].as_array().unwrap().len()), (&json!(2), 6));
+    assert_eq!((&body["seed"], body["messages"].as_array().unwrap().len()), (&json!(1), 6));
     assert!(body["temperature"].as_f64().unwrap() > 0.6);
 }
 
@@ -359,4 +359,34 @@ async fn a_real_model_edits_the_call_sites_of_d4() {
     }
     eprintln!("{}: {right} of 11 right, {readable} readable, {seconds:.1} s", model.name());
     assert!(right >= 9 && readable == 11);
+}
+
+/// Outer calls around settled inner ones, over one line and several.
+#[expect(clippy::print_stderr, reason = "whoever runs the test must see whether it ran, and how well")]
+#[tokio::test]
+async fn a_real_model_edits_calls_around_settled_ones() {
+    #[expect(clippy::disallowed_methods, reason = "a test that runs only where a server is given")]
+    let Ok(url) = std::env::var("TAINIE_LIVE_MODEL_URL") else {
+        eprintln!("skipped: TAINIE_LIVE_MODEL_URL names no model server");
+        return;
+    };
+    let model = Model::connect(&ModelSettings::new(&url), Spared::default()).await.unwrap();
+    for (region, name, settled, expected) in [
+        ("f(f(1, v=True))", 0, (2, 14), "f(f(1, v=True), v=True)"),
+        ("q.m(a, v=True).m(b)", 15, (0, 14), "q.m(a, v=True).m(b, v=True)"),
+        ("q\n    .m(a, v=True)\n    .m(b)", 25, (0, 19), "q\n    .m(a, v=True)\n    .m(b, v=True)"),
+    ] {
+        let mut given = assignment("f()", "v=True", Some("(a, v=False)"));
+        given.region = region.to_owned();
+        given.name = ByteSpan::new(name, name + 1);
+        given.settled = vec![ByteSpan::new(settled.0, settled.1)];
+        let mut passed = None;
+        while passed.is_none() && given.attempt < 3 {
+            let attempt = model.propose(&given).await.unwrap();
+            passed = Some(new_text(&attempt).to_owned()).filter(|text| verify(&given, text).is_ok());
+            given.attempt += 1;
+        }
+        eprintln!("{region:?}: {passed:?} after {} attempts", given.attempt);
+        assert_eq!(passed.as_deref(), Some(expected));
+    }
 }

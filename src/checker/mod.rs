@@ -1,1 +1,30 @@
-//! (room under construction)
+//! The pyrefly program: find it, install it, and ask it the three questions that tainie has.
+//!
+//! - [`program`]: which pyrefly, how it was found, what was passed over.
+//! - [`install`]: the pinned version into tainie's own folder.
+//! - [`check`]: the diagnostics of a project.
+//! - [`config`]: what pyrefly itself says of a project (`dump-config`): root, import roots, covered files.
+//! - [`glean`]: every use of every name in given files.
+//! - [`run`]: one run of a program, with a time limit.
+//! - [`scratch`]: folders that go away with their owner.
+//!
+//! Deliberately absent: what a diagnostic means (`gate`), which uses are references (`scout`), and printing.
+
+mod check;
+mod config;
+mod error;
+mod glean;
+mod install;
+mod program;
+mod run;
+mod scratch;
+#[cfg(test)]
+pub(crate) mod testing;
+
+pub(crate) use check::{CheckOptions, CheckOutput, Diagnostic, Environment, Severity};
+pub(crate) use config::{Inspection, ProjectConfig};
+pub(crate) use error::CheckerError;
+pub(crate) use glean::{FileDigest, GleanFacts, TargetUse, UseTarget};
+pub(crate) use install::{InstallStep, install, installed_program};
+pub(crate) use program::{Candidate, FindOptions, Origin, Outcome, Pyrefly, Search, search};
+pub(crate) use scratch::Scratch;

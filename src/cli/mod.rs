@@ -1,6 +1,42 @@
-//! What was typed, what it means here, and what is printed.
+//! What was typed (`args`), what it means here (`request`), one function per command (`commands`), what is printed
+//! (`render`) and how it ended (`exit`). stdout is data, stderr is talk.
+
+mod args;
+mod commands;
+mod exit;
+mod output;
+mod progress;
+mod render;
+mod request;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use args::Cli;
+use exit::Exit;
+use output::Output;
 
 /// Runs the command line and says how it ended.
-pub fn main() -> std::process::ExitCode {
-    std::process::ExitCode::SUCCESS
+#[must_use]
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // A closed pipe changes nothing about how it ended.
+            drop(error.print());
+            return if error.use_stderr() { Exit::Malformed.into() } else { Exit::Done.into() };
+        }
+    };
+    let mut output = Output::new(cli.global.quiet);
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output.error(&anyhow::Error::from(error).context("the program can't start"), &[]);
+            return Exit::Bug.into();
+        }
+    };
+    let exit = runtime.block_on(commands::run(cli, &mut output));
+    output.flush();
+    exit.into()
 }

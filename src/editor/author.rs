@@ -14,6 +14,9 @@ pub(crate) trait Author {
     /// What a report calls it, such as `rules` or the model's name.
     fn name(&self) -> &str;
 
+    /// Whether its edits compose with those of regions inside, so that all sites can be answered in one round.
+    fn composes(&self) -> bool;
+
     async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError>;
 }
 
@@ -44,6 +47,11 @@ impl Rules {
     pub(crate) const fn new(spared: Spared) -> Self {
         Self { spared }
     }
+
+    /// The answer, at once.
+    pub(crate) fn answer(&self, assignment: &Assignment) -> Reply {
+        rules::reply(assignment, &self.spared)
+    }
 }
 
 impl Author for Rules {
@@ -51,7 +59,11 @@ impl Author for Rules {
         "rules"
     }
 
+    fn composes(&self) -> bool {
+        true
+    }
+
     async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError> {
-        Ok(Attempt::without_model(rules::reply(assignment, &self.spared)))
+        Ok(Attempt::without_model(self.answer(assignment)))
     }
 }

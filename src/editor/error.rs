@@ -21,3 +21,18 @@ pub(crate) enum EditorError {
     #[error("the model server at {address} offers no model")]
     NoModel { address: String },
 }
+
+impl EditorError {
+    /// Whether the server was silent for too long.
+    pub(crate) const fn is_timeout(&self) -> bool {
+        matches!(self, Self::Timeout { .. })
+    }
+
+    /// Whether asking again about another site would fail in the same way.
+    pub(crate) const fn is_final(&self) -> bool {
+        match self {
+            Self::Address { .. } | Self::Key | Self::Unreachable { .. } | Self::NoModel { .. } => true,
+            Self::Timeout { .. } | Self::Status { .. } | Self::Refused { .. } | Self::Nonsense { .. } => false,
+        }
+    }
+}

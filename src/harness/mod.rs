@@ -1,3 +1,45 @@
-//! (room under construction)
+//! Owns the run: what a command does from its request to its report.
+//!
+//! [`wiring`] is the composition root, the only file that names concrete backends. [`scouting`] answers `scout`
+//! and `resolve`. [`state`] finds where a workspace keeps its record, [`journal`] is that record, [`apply`] changes
+//! all files of a run or none, [`undo`] reads the journal backwards. [`wire`] is the JSON surface.
 
+mod apply;
+mod clock;
+mod editing;
+mod error;
+mod failure;
+mod fixtures;
+mod journal;
+mod oracle;
+mod report;
+mod rounds;
+mod run;
+mod scouting;
+mod signature;
+mod state;
 mod task;
+mod undo;
+mod wire;
+mod wiring;
+
+pub(crate) use apply::{Foreign, PlannedWrite, Recovered, RecoveredTo, apply, recover};
+pub(crate) use clock::{Clock, SystemClock};
+pub(crate) use error::{ApplyError, JournalError, PathRefusal, StateError, UndoError};
+pub(crate) use failure::{Advice, Failure, HarnessError};
+pub(crate) use fixtures::{FIXTURES, fixture_files};
+pub(crate) use journal::{History, Journal, NewRun, RunFile, RunId, RunRecord, RunState};
+pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
+pub(crate) use run::{
+    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, run_record, runs,
+    undo_run,
+};
+pub(crate) use scouting::{Asked, Progress, Resolution, Scouted, resolve, scout, workspace_root};
+pub(crate) use state::{FoundState, STATE_FOLDER, find_state, workspace_of};
+pub(crate) use task::{Task, TaskError};
+pub(crate) use undo::{UndoOutcome, undo};
+pub(crate) use wire::{Detail, WireWorklist, worklist_schema};
+pub(crate) use wiring::Surroundings;
+
+#[cfg(test)]
+mod tests;

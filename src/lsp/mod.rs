@@ -1,1 +1,19 @@
-//! (room under construction)
+//! Talks to one language server: where a name is defined, and who refers to it.
+//!
+//! The only room that knows the protocol. Bytes become messages in [`framing`], messages become answers in
+//! [`client`], answers become our words in [`session`]; [`process`] owns the program, [`uri`] and [`convert`]
+//! translate. Deliberately absent: diagnostics (the gate asks the checker program), renames, code actions.
+
+mod client;
+mod convert;
+mod error;
+mod framing;
+mod process;
+mod session;
+mod uri;
+
+pub(crate) use error::LspError;
+pub(crate) use session::{Mode, Session, Target, TargetFile};
+
+#[cfg(test)]
+mod tests;

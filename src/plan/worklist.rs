@@ -161,6 +161,8 @@ pub(crate) enum FileState {
     Analysed,
     /// Parts of it don't parse.
     Broken,
+    /// Generated or vendored: listed, and left alone unless asked for.
+    Generated,
     /// Listed under `unresolvable`, and never edited.
     Skipped,
 }
@@ -170,13 +172,14 @@ impl FileState {
         match self {
             Self::Analysed => "analysed",
             Self::Broken => "broken",
+            Self::Generated => "generated",
             Self::Skipped => "skipped",
         }
     }
 
     /// Reads back what [`Self::as_str`] gave.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        [Self::Analysed, Self::Broken, Self::Skipped].into_iter().find(|state| state.as_str() == text)
+        [Self::Analysed, Self::Broken, Self::Generated, Self::Skipped].into_iter().find(|state| state.as_str() == text)
     }
 }
 
@@ -197,11 +200,6 @@ pub(crate) struct Accounting {
 }
 
 impl Accounting {
-    /// Reads back counts that were written; a class that is left out counts 0.
-    pub(crate) fn from_counts(mentions: usize, classes: BTreeMap<MentionClass, usize>) -> Self {
-        Self { mentions, classes }
-    }
-
     pub(crate) fn of(&self, class: MentionClass) -> usize {
         self.classes.get(&class).copied().unwrap_or(0)
     }

@@ -1,2 +1,19 @@
-//! (room under construction)
+//! What the Python text alone says. The only room that names the parser; pure.
+//!
+//! A [`Module`] is the first pass of symbol resolution: names, scopes, imports and declarations as written.
+//! Nothing here knows a second file.
+
 pub(crate) mod calls;
+mod imports;
+mod mentions;
+mod module;
+mod scopes;
+mod walk;
+
+pub(crate) use imports::{ImportClause, ImportRef};
+pub(crate) use mentions::{is_word_char, longer_words, surrounding_word, words};
+pub(crate) use module::{
+    AssignedAlias, Declaration, DeclarationKind, Module, NameToken, PlainString, Role, StringUse, TextKind, Usage,
+    parses,
+};
+pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};

@@ -1,1 +1,42 @@
-//! (room under construction)
+//! Finds every mention of a named symbol, and says of each what it is.
+//!
+//! [`resolve`] makes one declaration group of a name or a position; [`find`] lists every mention of it, asks the
+//! sources, judges each by the table in `census`, and freezes a worklist whose classes add up. Nothing here can
+//! name an editor or a model: scope is decided before either is asked.
+
+mod census;
+mod codebase;
+mod describe;
+mod discovery;
+mod error;
+mod find;
+mod group;
+mod resolve;
+mod variables;
+
+pub(crate) use codebase::{Codebase, Loaded};
+pub(crate) use discovery::glean::Glean;
+pub(crate) use discovery::server::{ServerDefinitions, ServerReferences};
+pub(crate) use discovery::{Definitions, Discovery};
+pub(crate) use error::{Candidate, ScoutError};
+pub(crate) use find::{find, symbol_of};
+pub(crate) use group::Group;
+pub(crate) use resolve::{Query, resolve};
+
+/// Somebody who is told how far a long scout has come.
+pub(crate) trait Watch {
+    /// A step begins; `total` pieces, 0 when that isn't known.
+    fn step(&self, what: &str, total: usize);
+
+    /// One piece of the step is done.
+    fn tick(&self);
+}
+
+/// Nobody.
+pub(crate) struct Unwatched;
+
+impl Watch for Unwatched {
+    fn step(&self, _what: &str, _total: usize) {}
+
+    fn tick(&self) {}
+}

@@ -157,7 +157,10 @@ mod tests {
     fn old_offsets_have_one_new_place() {
         let edits = set(&[(2, 2, "++"), (4, 6, "")]);
         let map = |at| edits.map_offset(ByteOffset::new(at)).map(ByteOffset::get);
-        assert_eq!((map(0), map(2), map(3), map(4), map(5), map(6), map(7)), (Some(0), Some(4), Some(5), Some(6), None, Some(6), Some(7)));
+        assert_eq!(
+            (map(0), map(2), map(3), map(4), map(5), map(6), map(7)),
+            (Some(0), Some(4), Some(5), Some(6), None, Some(6), Some(7))
+        );
     }
 
     #[test]

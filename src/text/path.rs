@@ -63,9 +63,8 @@ impl RelPath {
         let mut segments = Vec::new();
         for component in path.components() {
             match component {
-                Component::Normal(segment) => segments.push(
-                    segment.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.display().to_string() })?,
-                ),
+                Component::Normal(segment) => segments
+                    .push(segment.to_str().ok_or_else(|| PathError::NotUtf8 { path: path.display().to_string() })?),
                 Component::Prefix(_) | Component::RootDir => {
                     return Err(PathError::Absolute { path: path.display().to_string() });
                 }

@@ -53,18 +53,14 @@ impl SourceText {
     /// Decodes UTF-8 bytes, with or without a byte-order mark.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Self, SourceError> {
         let revision = Revision::of(&bytes);
-        let text = String::from_utf8(bytes)
-            .map_err(|error| SourceError::NotUtf8 { at: error.utf8_error().valid_up_to() })?;
+        let text =
+            String::from_utf8(bytes).map_err(|error| SourceError::NotUtf8 { at: error.utf8_error().valid_up_to() })?;
         let lines = LineIndex::new(&text);
         Ok(Self { text, revision, lines })
     }
 
     pub(crate) fn from_text(text: &str) -> Self {
-        Self {
-            text: text.to_owned(),
-            revision: Revision::of(text.as_bytes()),
-            lines: LineIndex::new(text),
-        }
+        Self { text: text.to_owned(), revision: Revision::of(text.as_bytes()), lines: LineIndex::new(text) }
     }
 
     pub(crate) fn as_str(&self) -> &str {
@@ -141,9 +137,7 @@ impl SourceText {
         match unit.cmp(&wanted) {
             std::cmp::Ordering::Equal => Ok(ByteOffset::new(start + content.len())),
             std::cmp::Ordering::Greater => Err(PositionError::InsideSurrogatePair(position)),
-            std::cmp::Ordering::Less => {
-                Err(PositionError::ColumnPastEnd { line, column: wanted, length: unit })
-            }
+            std::cmp::Ordering::Less => Err(PositionError::ColumnPastEnd { line, column: wanted, length: unit }),
         }
     }
 

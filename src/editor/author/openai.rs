@@ -184,6 +184,10 @@ impl Author for Model {
         &self.name
     }
 
+    fn composes(&self) -> bool {
+        false
+    }
+
     async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError> {
         // What can be told without a model isn't left to one.
         if assignment.operation.is_some()

@@ -1,0 +1,84 @@
+//! stdout and stderr. A closed pipe silences output and changes nothing else.
+
+use std::fmt::Display;
+use std::io::Write as _;
+
+use crate::harness::{Advice, HarnessError};
+
+/// The two streams of the program.
+pub(super) struct Output {
+    quiet: bool,
+    closed: bool,
+}
+
+impl Output {
+    pub(super) const fn new(quiet: bool) -> Self {
+        Self { quiet, closed: false }
+    }
+
+    pub(super) const fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
+    /// Data: goes to stdout, colours only where a terminal reads them.
+    pub(super) fn data(&mut self, text: &str) {
+        if !self.closed {
+            self.closed = anstream::stdout().lock().write_all(text.as_bytes()).is_err();
+        }
+    }
+
+    /// Talk: goes to stderr.
+    pub(super) fn say(&self, text: &str) {
+        if !self.quiet {
+            drop(writeln!(anstream::stderr().lock(), "{text}"));
+        }
+    }
+
+    /// An error with its causes and what to do next.
+    pub(super) fn error(&self, error: &dyn Display, next: &[String]) {
+        let mut stderr = anstream::stderr().lock();
+        drop(writeln!(stderr, "error: {error:#}"));
+        for line in next {
+            drop(writeln!(stderr, "  {line}"));
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        if !self.closed {
+            drop(anstream::stdout().lock().flush());
+        }
+    }
+}
+
+/// What the user can do about an error: the one function from error to hint.
+pub(super) fn advice(error: &HarnessError) -> Vec<String> {
+    match error.advice() {
+        Advice::None => Vec::new(),
+        Advice::CloseNames(close) if close.is_empty() => {
+            vec!["no name is close to it; give FILE:LINE of its definition or of a use".to_owned()]
+        }
+        Advice::CloseNames(close) => {
+            let list = close.iter().map(|c| format!("  {}  {}", c.symbol, c.place));
+            std::iter::once("did you mean".to_owned()).chain(list).collect()
+        }
+        Advice::Candidates(candidates) => {
+            let list = candidates.iter().map(|c| format!("  {}  {}", c.symbol, c.place));
+            let how = "give more of the dotted name, or one of these places as FILE:LINE";
+            list.chain([how.to_owned()]).collect()
+        }
+        Advice::WordOrModel => vec![
+            "say exactly what to do with --operation 'add-keyword NAME=VALUE' (or `operation:` in the task's front matter),".to_owned(),
+            "or let a model read the instruction: --base-url http://127.0.0.1:11434/v1 (or TAINIE_BASE_URL)".to_owned(),
+        ],
+        Advice::NameServer => vec![
+            "name a running OpenAI-compatible server with --base-url or TAINIE_BASE_URL, and its model with --model".to_owned(),
+        ],
+        Advice::NameSymbol => vec![
+            "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
+        ],
+        Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
+        Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
+        Advice::Permissions => vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()],
+    }
+}

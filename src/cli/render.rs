@@ -1,0 +1,266 @@
+//! Values as text for people. Lines and columns are 1-based here, and nobody reads them back.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use serde::Serialize;
+
+use crate::harness::{Detail, Outcome, Report, ReportedFinding, ReportedSite, RunRecord, Writing};
+use crate::plan::{Mention, MentionClass, Site, Unresolvable, Worklist};
+use crate::text::{Position, RelPath, unified_diff};
+
+/// Pretty JSON with a final newline.
+pub(super) fn json(value: &impl Serialize) -> String {
+    let mut text = serde_json::to_string_pretty(value).expect("the types of the JSON surface have string keys only");
+    text.push('\n');
+    text
+}
+
+/// `FILE:LINE:COLUMN`
+fn place(file: &str, position: Position) -> String {
+    format!("{file}:{}:{}", position.line() + 1, position.column() + 1)
+}
+
+/// A worklist by file: sites, what a person should look at, and the accounting.
+pub(super) fn worklist(worklist: &Worklist, detail: Detail) -> String {
+    let mut out = String::new();
+    let symbol = &worklist.symbol;
+    let defined: Vec<String> = symbol.definitions.iter().map(|d| place(&d.file, d.position)).collect();
+    line(&mut out, format_args!("{} ({}), defined at {}", symbol.path, symbol.kind.as_str(), defined.join(", ")));
+    sites(&mut out, &worklist.sites);
+    if detail == Detail::Explained {
+        mentions(&mut out, &worklist.mentions);
+    } else {
+        decoys(&mut out, worklist);
+    }
+    near(&mut out, worklist);
+    unresolvable(&mut out, &worklist.unresolvable);
+    accounting(&mut out, worklist);
+    for note in &worklist.notes {
+        line(&mut out, format_args!("note: {note}"));
+    }
+    out
+}
+
+fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
+    writeln!(out, "{text}").expect("writing to a string can't fail");
+}
+
+fn sites(out: &mut String, sites: &[Site]) {
+    line(out, format_args!("\n{}", counted(sites.len(), "site", "sites")));
+    for site in sites {
+        let alias = site.alias.as_ref().map(|alias| format!(" (as {alias})")).unwrap_or_default();
+        line(
+            out,
+            format_args!(
+                "  {:28} {:11} {}{alias}",
+                place(site.file.as_str(), site.position),
+                site.kind.as_str(),
+                one_line(&site.text)
+            ),
+        );
+    }
+}
+
+fn mentions(out: &mut String, mentions: &[Mention]) {
+    line(out, format_args!("\n{}", counted(mentions.len(), "mention", "mentions")));
+    for mention in mentions {
+        let what = match (&mention.resolves_to, mention.reason) {
+            (Some(target), _) => format!(" -> {target}"),
+            (None, Some(reason)) => format!(" ({})", reason.as_str()),
+            (None, None) => String::new(),
+        };
+        let (class, kind) = (mention.class.as_str(), mention.kind.as_str());
+        line(out, format_args!("  {:28} {class:11} {kind}{what}", place(mention.file.as_str(), mention.position)));
+    }
+}
+
+/// Decoys folded to a count per target.
+fn decoys(out: &mut String, worklist: &Worklist) {
+    let mut targets: BTreeMap<&str, Vec<&Mention>> = BTreeMap::new();
+    for mention in worklist.mentions.iter().filter(|mention| mention.class == MentionClass::Decoy) {
+        targets.entry(mention.resolves_to.as_deref().unwrap_or("something else")).or_default().push(mention);
+    }
+    if targets.is_empty() {
+        return;
+    }
+    line(out, format_args!("\nsomething else of that name (--explain lists each)"));
+    for (target, mentions) in targets {
+        let first = mentions.first().map(|m| place(m.file.as_str(), m.position)).unwrap_or_default();
+        line(out, format_args!("  {:28} {target} ({})", first, counted(mentions.len(), "mention", "mentions")));
+    }
+}
+
+/// Longer names, folded to a count per name and target.
+fn near(out: &mut String, worklist: &Worklist) {
+    let mut names: BTreeMap<(&str, Option<&str>), Vec<String>> = BTreeMap::new();
+    for near in &worklist.near {
+        names
+            .entry((&near.text, near.resolves_to.as_deref()))
+            .or_default()
+            .push(place(near.file.as_str(), near.position));
+    }
+    if names.is_empty() {
+        return;
+    }
+    line(out, format_args!("\nlonger names that contain it, not counted"));
+    for ((name, target), places) in names {
+        let target = target.map(|target| format!(" -> {target}")).unwrap_or_default();
+        let first = places.first().map(String::as_str).unwrap_or_default();
+        line(out, format_args!("  {first:28} {name}{target} ({})", counted(places.len(), "mention", "mentions")));
+    }
+}
+
+fn unresolvable(out: &mut String, entries: &[Unresolvable]) {
+    if entries.is_empty() {
+        return;
+    }
+    line(out, format_args!("\nfor a person to look at"));
+    for entry in entries {
+        let at = entry.place.map_or_else(|| entry.file.clone(), |(position, _)| place(&entry.file, position));
+        line(out, format_args!("  {at:28} {}: {}", entry.reason.as_str(), entry.message));
+    }
+}
+
+fn accounting(out: &mut String, worklist: &Worklist) {
+    let parts: Vec<String> = MentionClass::ALL
+        .iter()
+        .map(|&class| format!("{} {}", worklist.accounting.of(class), class.as_str()))
+        .collect();
+    line(
+        out,
+        format_args!("\n{} = {}", counted(worklist.accounting.mentions, "mention", "mentions"), parts.join(" + ")),
+    );
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+/// The first line of a text, with a mark where there is more.
+pub(super) fn one_line(text: &str) -> String {
+    let first = text.split(['\n', '\r']).next().unwrap_or_default().trim_end();
+    if first.len() == text.len() { first.to_owned() } else { format!("{first} …") }
+}
+
+/// The unified diff of all files.
+pub(super) fn diff(texts: &BTreeMap<RelPath, (String, String)>) -> String {
+    texts.iter().map(|(file, (before, after))| unified_diff(file.as_str(), before, after)).collect()
+}
+
+/// What an edit came to: the diff, what needs a person, and how to take it back.
+pub(super) fn report(report: &Report, texts: &BTreeMap<RelPath, (String, String)>, writing: Writing) -> String {
+    let mut out = diff(texts);
+    if !out.is_empty() {
+        out.push('\n');
+    }
+    for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Applied) {
+        for site in report.sites.iter().filter(|site| site.result == outcome) {
+            reported_site(&mut out, site);
+        }
+    }
+    if let Some(oracle) = &report.oracle {
+        let after = oracle.after.map_or("not run", green);
+        line(&mut out, format_args!("oracle: {} before, {after} after ({})", green(oracle.before), oracle.command));
+        if let Some(output) = &oracle.output {
+            for said in output.split('\n') {
+                line(&mut out, format_args!("    {said}"));
+            }
+        }
+    }
+    for note in &report.notes {
+        line(&mut out, format_args!("note: {note}"));
+    }
+    if report.unresolved > 0 {
+        let some = counted(report.unresolved, "mention", "mentions");
+        let how = format!("tainie scout {}", report.symbol);
+        line(&mut out, format_args!("{some} could not be tied to anything and may be the symbol: see `{how}`"));
+    }
+    line(&mut out, format_args!("{}", summary(report, writing)));
+    out
+}
+
+const fn green(yes: bool) -> &'static str {
+    if yes { "green" } else { "red" }
+}
+
+fn reported_site(out: &mut String, site: &ReportedSite) {
+    let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+    let reason = site.reason.as_deref().unwrap_or("no reason was given");
+    line(out, format_args!("{:10} {at}  {}", site.result.as_str(), one_line(&site.site.text)));
+    line(out, format_args!("           {reason}"));
+    let last = site.attempts.last().filter(|_| site.result == Outcome::Skipped);
+    for finding in last.into_iter().flat_map(|attempt| &attempt.diagnostics) {
+        let ReportedFinding { file, line: at, column, rule, message } = finding;
+        line(out, format_args!("           {file}:{}:{}: {message} [{rule}]", at + 1, column + 1));
+    }
+}
+
+/// One line that says what happened to the tree.
+pub(super) fn summary(report: &Report, writing: Writing) -> String {
+    let totals = &report.totals;
+    let counts: Vec<String> = [
+        (totals.applied, "applied"),
+        (totals.already, "already so"),
+        (totals.unchecked, "unchecked"),
+        (totals.skipped, "skipped"),
+        (totals.left, "left to a person"),
+    ]
+    .iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    let sites = counted(totals.sites, "site", "sites");
+    let counts = if counts.is_empty() { "nothing to do".to_owned() } else { counts.join(", ") };
+    let files = counted(report.files.len(), "file", "files");
+    let ending = match (writing, report.run) {
+        _ if report.files.is_empty() => "no file changes".to_owned(),
+        (Writing::Nothing, _) => format!("{files} would change; nothing was written"),
+        (Writing::Apply, Some(run)) => format!("{files} changed in run {run}; `tainie undo {run}` takes it back"),
+        (Writing::Apply, None) => "no file changes".to_owned(),
+    };
+    let checks = counted(report.gate.checks, "check", "checks");
+    format!(
+        "{}: {sites}: {counts} (editor {}, gate {}, {checks}); {ending}",
+        report.symbol, report.editor, report.gate.mode
+    )
+}
+
+/// The runs of a workspace, a line each.
+pub(super) fn history(runs: &[RunRecord]) -> String {
+    let mut out = String::new();
+    for run in runs {
+        let what = match (&run.symbol, run.undoes) {
+            (_, Some(undone)) => format!("undo of run {}", undone.get()),
+            (Some(symbol), None) => format!("{} {symbol}", run.command),
+            (None, None) => run.command.clone(),
+        };
+        let files = counted(run.files.len(), "file", "files");
+        line(
+            &mut out,
+            format_args!("{:4}  {}  {:11} {what}  ({files})", run.id.get(), run.started, run.state.as_str()),
+        );
+    }
+    if runs.is_empty() {
+        line(&mut out, format_args!("no runs yet"));
+    }
+    out
+}
+
+/// One run with its files, and its sites where it was an edit.
+pub(super) fn run(run: &RunRecord) -> String {
+    let mut out = history(std::slice::from_ref(run));
+    for file in &run.files {
+        line(&mut out, format_args!("      {}", file.file));
+    }
+    let report = run.report.clone().and_then(|value| serde_json::from_value::<Report>(value).ok());
+    if let Some(report) = report {
+        for site in &report.sites {
+            let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+            let what = site.change_summary.as_deref().or(site.reason.as_deref()).unwrap_or_default();
+            line(&mut out, format_args!("  {:10} {at:28} {}", site.result.as_str(), one_line(what)));
+        }
+        line(&mut out, format_args!("{}", summary(&report, Writing::Apply)));
+    }
+    out
+}

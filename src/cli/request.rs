@@ -1,0 +1,104 @@
+//! What was typed, as what it means here: the environment and the current folder are read in this file alone.
+
+use std::path::{Path, PathBuf};
+
+use etcetera::BaseStrategy as _;
+
+use crate::harness::{Asked, HarnessError, Surroundings, workspace_of, workspace_root};
+use crate::text::{ProjectRoot, RelPath};
+
+use super::args::{Global, ModelArgs};
+
+/// Where the program was started and with what around it.
+pub(super) struct Here {
+    pub(super) folder: PathBuf,
+    pub(super) surroundings: Surroundings,
+    pub(super) base_url: Option<String>,
+    pub(super) api_key: Option<String>,
+}
+
+impl Here {
+    #[expect(clippy::disallowed_methods, reason = "the one place that reads the environment and the current folder")]
+    pub(super) fn read(global: &Global) -> anyhow::Result<Self> {
+        let path = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let cache = etcetera::choose_base_strategy().map(|base| base.cache_dir().join("tainie"));
+        Ok(Self {
+            folder: std::env::current_dir()?,
+            surroundings: Surroundings {
+                pyrefly_flag: global.pyrefly.clone(),
+                pyrefly_env: path("TAINIE_PYREFLY"),
+                virtual_env: path("VIRTUAL_ENV"),
+                path: std::env::var_os("PATH"),
+                cache: path("TAINIE_CACHE_DIR").map_or(cache, Ok)?,
+                state_dir: path("TAINIE_STATE_DIR"),
+            },
+            base_url: text("TAINIE_BASE_URL").or_else(|| text("OPENAI_BASE_URL")),
+            api_key: text("OPENAI_API_KEY"),
+        })
+    }
+
+    /// The workspace of an argument, else the current folder; a folder with `task.md` and `work/` means its `work/`.
+    pub(super) fn workspace(&self, path: Option<&Path>) -> Result<ProjectRoot, HarnessError> {
+        let folder = path.map_or_else(|| self.folder.clone(), |path| self.folder.join(path));
+        workspace_root(&workspace_of(&folder))
+    }
+
+    /// The address of the model server, where one was given.
+    pub(super) fn base_url(&self, args: &ModelArgs) -> Option<String> {
+        args.base_url.clone().or_else(|| self.base_url.clone())
+    }
+
+    /// A symbol argument: a place when it ends in a number, else a name.
+    pub(super) fn asked(&self, symbol: &str, workspace: &ProjectRoot) -> Result<Asked, HarnessError> {
+        let Some((file, line, column)) = split_place(symbol) else {
+            return Ok(Asked::Name(symbol.to_owned()));
+        };
+        let malformed =
+            |reason: &str| HarnessError::Argument { argument: symbol.to_owned(), reason: reason.to_owned() };
+        let line = line.checked_sub(1).ok_or_else(|| malformed("lines are counted from 1"))?;
+        let column = match column {
+            Some(column) => Some(column.checked_sub(1).ok_or_else(|| malformed("columns are counted from 1"))?),
+            None => None,
+        };
+        let here = self.folder.join(file);
+        let file = if here.exists() {
+            // Found from the current folder; it may still be named through a link, and must lie in the workspace.
+            let folder = here.parent().and_then(|parent| parent.canonicalize().ok());
+            let absolute =
+                folder.zip(here.file_name()).map_or_else(|| here.clone(), |(folder, name)| folder.join(name));
+            match workspace.relativize(&absolute) {
+                Ok(file) => file,
+                Err(_) => RelPath::new(file)?,
+            }
+        } else {
+            RelPath::new(file.trim_start_matches("./"))?
+        };
+        Ok(Asked::Place { file, line, column })
+    }
+}
+
+/// `FILE:LINE` or `FILE:LINE:COL`: the last one or two `:N` are numbers.
+fn split_place(text: &str) -> Option<(&str, usize, Option<usize>)> {
+    let (rest, last) = text.rsplit_once(':')?;
+    let last: usize = last.parse().ok()?;
+    match rest.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse::<usize>().ok()?))) {
+        Some((file, line)) if !file.is_empty() => Some((file, line, Some(last))),
+        _ if !rest.is_empty() => Some((rest, last, None)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_one_or_two_numbers_are_line_and_column() {
+        assert_eq!(split_place("a/b.py:3"), Some(("a/b.py", 3, None)));
+        assert_eq!(split_place("a/b.py:3:14"), Some(("a/b.py", 3, Some(14))));
+        assert_eq!(split_place("odd:1.py:3"), Some(("odd:1.py", 3, None)));
+        assert_eq!(split_place("pkg.mod.f"), None);
+        assert_eq!(split_place("a.py:x"), None);
+    }
+}

@@ -1,0 +1,467 @@
+//! `edit`, `undo`, `history` and `show`: from a request to what was written.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use crate::checker::Pyrefly;
+use crate::editor::{self, Spared, Understood};
+use crate::gate::GateMode;
+use crate::plan::{FileState, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
+use crate::python;
+use crate::scout::{self, Query, ScoutError};
+use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
+
+use super::clock::Stopwatch;
+use super::editing::{self, Edited, Job};
+use super::oracle::Oracle;
+use super::report::Report;
+use super::scouting::{self, Asked, Progress};
+use super::signature::signature;
+use super::task::candidate_symbols;
+use super::wire::{ReadBack, WireWorklist};
+use super::{
+    ApplyError, Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RunId, RunRecord, RunState,
+    STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
+};
+
+/// Where the symbol of an edit comes from.
+#[derive(Debug, Clone)]
+pub(crate) enum Target {
+    Asked(Asked),
+    /// The task file names it, in its front matter or its prose.
+    Task,
+    /// The JSON of a worklist.
+    Worklist(String),
+}
+
+/// Who edits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EditorChoice {
+    Auto,
+    Rules,
+    Model,
+}
+
+/// How much is checked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum GateChoice {
+    Project,
+    File,
+    Off,
+}
+
+/// Whether the tree is changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Writing {
+    Apply,
+    Nothing,
+}
+
+/// The model to ask.
+#[derive(Clone)]
+pub(crate) struct ModelRequest {
+    pub(crate) base_url: Option<String>,
+    pub(crate) model: Option<String>,
+    pub(crate) api_key: Option<String>,
+    pub(crate) attempts: usize,
+    pub(crate) time_limit: Duration,
+}
+
+/// One edit, as asked for.
+pub(crate) struct EditRequest {
+    pub(crate) workspace: ProjectRoot,
+    pub(crate) target: Target,
+    /// The task file's name, for messages, and what it says.
+    pub(crate) task: Option<(String, Task)>,
+    pub(crate) instruction: Option<String>,
+    pub(crate) operation: Option<String>,
+    pub(crate) editor: EditorChoice,
+    pub(crate) model: ModelRequest,
+    pub(crate) gate: GateChoice,
+    pub(crate) strict: bool,
+    pub(crate) include: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) oracle: Option<String>,
+    pub(crate) show_file: bool,
+    pub(crate) writing: Writing,
+}
+
+/// What an edit came to.
+pub(crate) struct EditDone {
+    pub(crate) report: Report,
+    /// Texts before and after, by file.
+    pub(crate) texts: BTreeMap<RelPath, (String, String)>,
+    /// A run that had crashed and was brought to an end first.
+    pub(crate) recovered: Option<Recovered>,
+    /// How the task's symbol was chosen, where the prose named it.
+    pub(crate) chosen: Option<String>,
+}
+
+/// Reads a task file.
+pub(crate) fn read_task(path: &Path) -> Result<Task, HarnessError> {
+    let file = path.display().to_string();
+    let unreadable = |reason: String| HarnessError::Argument { argument: file.clone(), reason };
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = SourceText::from_bytes(bytes).map_err(|error| unreadable(error.to_string()))?;
+    Task::parse(text.as_str()).map_err(|source| HarnessError::Task { file, source })
+}
+
+/// Finds the symbol, edits its sites, and writes what passed.
+pub(crate) async fn edit(
+    surroundings: &Surroundings,
+    request: &EditRequest,
+    clock: &dyn Clock,
+    progress: &dyn Progress,
+) -> Result<EditDone, HarnessError> {
+    let state = state_folder(surroundings, &request.workspace);
+    let mut journal = None;
+    let mut recovered = None;
+    if request.writing == Writing::Apply && state.is_dir() {
+        let mut opened = Journal::open(&state)?;
+        recovered = recover(&mut opened, &request.workspace, clock, Foreign::Refuse)?;
+        journal = Some(opened);
+    }
+    let mut watch = Stopwatch::start(clock);
+    let pyrefly = surroundings.pyrefly(request.workspace.as_path()).await?;
+    let scouted = scouted(request, &pyrefly, progress).await?;
+    let discovery = watch.lap();
+    let chosen = scouted.chosen.clone();
+    let job = job(request, surroundings, scouted)?;
+    let mut edited = edit_with(request, job, &pyrefly, clock, progress).await?;
+    edited.report.seconds.discovery = discovery;
+    if request.writing == Writing::Apply && !edited.writes.is_empty() {
+        progress.step("writing", 0);
+        watch.lap();
+        let mut journal = match journal {
+            Some(journal) => journal,
+            None => Journal::open(&state)?,
+        };
+        let run = NewRun {
+            command: "edit".to_owned(),
+            symbol: Some(edited.report.symbol.clone()),
+            undoes: None,
+            report: None,
+        };
+        let writes = std::mem::take(&mut edited.writes);
+        let run = apply(&mut journal, &request.workspace, clock, &run, writes)?;
+        edited.report.run = run.map(RunId::get);
+        edited.report.seconds.apply = watch.lap();
+        if let Some(run) = run {
+            let report = serde_json::to_value(&edited.report).expect("the report has string keys only");
+            journal.keep_report(run, &report)?;
+        }
+    }
+    Ok(EditDone { report: edited.report, texts: edited.texts, recovered, chosen })
+}
+
+/// What an edit starts from.
+struct ScoutedSites {
+    symbol: Symbol,
+    sites: Vec<Site>,
+    files: Vec<ListedFile>,
+    unresolved: usize,
+    chosen: Option<String>,
+}
+
+async fn scouted(
+    request: &EditRequest,
+    pyrefly: &Pyrefly,
+    progress: &dyn Progress,
+) -> Result<ScoutedSites, HarnessError> {
+    let from = |worklist: Worklist, chosen| {
+        let unresolved = worklist.accounting.of(MentionClass::Unresolved);
+        ScoutedSites { symbol: worklist.symbol, sites: worklist.sites, files: worklist.files, unresolved, chosen }
+    };
+    match &request.target {
+        Target::Asked(asked) => {
+            let worklist = scouting::scout_with(pyrefly, &request.workspace, &asked.query()?, progress).await?;
+            Ok(from(worklist, None))
+        }
+        Target::Worklist(json) => {
+            let read = read_worklist(&request.workspace, json)?;
+            let (symbol, sites, files) = (read.symbol, read.sites, read.files);
+            Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None })
+        }
+        Target::Task => {
+            let (query, chosen) = symbol_of_task(request, pyrefly).await?;
+            let worklist = scouting::scout_with(pyrefly, &request.workspace, &query, progress).await?;
+            Ok(from(worklist, chosen))
+        }
+    }
+}
+
+/// The task's own symbol, else the first name in its prose that is one of the workspace.
+async fn symbol_of_task(request: &EditRequest, pyrefly: &Pyrefly) -> Result<(Query, Option<String>), HarnessError> {
+    let Some((file, task)) = &request.task else { return Err(HarnessError::NoInstruction) };
+    if let Some(symbol) = &task.symbol {
+        return Ok((Query::Name(SymbolPath::parse(symbol).map_err(ScoutError::from)?), None));
+    }
+    let mut codebase = scouting::open(pyrefly, &request.workspace).await?;
+    let mut definitions = wiring::definitions(pyrefly);
+    let candidates = candidate_symbols(&task.prose);
+    for candidate in &candidates {
+        let Ok(name) = SymbolPath::parse(&candidate.name) else { continue };
+        let query = Query::Name(name);
+        match scout::resolve(&mut codebase, &mut definitions, &query).await {
+            Ok(group) => {
+                definitions.stop().await;
+                let line = candidate.line + task.lines_before_prose;
+                return Ok((query, Some(format!("{} ({file}:{line})", group.path))));
+            }
+            Err(ScoutError::NotFound { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    let names = candidates.into_iter().map(|candidate| candidate.name).collect();
+    Err(HarnessError::NoSymbol { file: file.clone(), names })
+}
+
+/// Reads a worklist back: it is believed only where it agrees with the files as they are now.
+fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, HarnessError> {
+    let bad = |reason: String| HarnessError::Worklist { reason };
+    let wire: WireWorklist = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
+    let read = wire.read_back().map_err(|error| bad(error.to_string()))?;
+    let mut sources = BTreeMap::new();
+    let mut stale = Vec::new();
+    for listed in &read.files {
+        let bytes = std::fs::read(workspace.join(&listed.file)).unwrap_or_default();
+        match SourceText::from_bytes(bytes) {
+            Ok(source) if *source.revision() == listed.revision => drop(sources.insert(listed.file.clone(), source)),
+            _ => stale.push(listed.file.clone()),
+        }
+    }
+    if !stale.is_empty() {
+        return Err(ApplyError::Stale { files: stale }.into());
+    }
+    for site in &read.sites {
+        let source = sources.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;
+        let name = site.alias.as_deref().unwrap_or_else(|| read.symbol.path.name());
+        let on_borders = python::surrounding_word(source.as_str(), site.span) == site.span;
+        if source.slice(site.span) != Some(name) || !on_borders || source.slice(site.region) != Some(site.text.as_str())
+        {
+            return Err(bad(format!("the text of {} isn't what stands in the file", site.id)));
+        }
+    }
+    Ok(read)
+}
+
+/// The job that a request comes to, once the sites are known.
+fn job<'j>(
+    request: &'j EditRequest,
+    surroundings: &Surroundings,
+    scouted: ScoutedSites,
+) -> Result<Job<'j>, HarnessError> {
+    let task = request.task.as_ref().map(|(_, task)| task);
+    let prose = request.instruction.clone().or_else(|| task.map(|task| task.prose.clone())).unwrap_or_default();
+    let operation = request.operation.clone().or_else(|| task.and_then(|task| task.operation.clone()));
+    if prose.trim().is_empty() && operation.is_none() {
+        return Err(HarnessError::NoInstruction);
+    }
+    let understood = match editor::understand(operation.as_deref(), &prose, &scouted.symbol.path) {
+        Ok(understood) => Some(understood),
+        Err(refusal) => {
+            let may_ask_model = request.editor != EditorChoice::Rules && request.model.base_url.is_some();
+            if !may_ask_model {
+                return Err(HarnessError::NotUnderstood { reason: refusal.to_string() });
+            }
+            None
+        }
+    };
+    let revisions: BTreeMap<RelPath, Revision> =
+        scouted.files.iter().map(|file| (file.file.clone(), file.revision.clone())).collect();
+    let chosen = Chosen::new(request, task, &scouted.files)?;
+    let (sites, mut left) = chosen.split(scouted.sites);
+    let wanted: &[SiteKind] = task.map_or(&[], |task| &task.sites);
+    let (sites, others) = editing::by_kind(sites, wanted);
+    left.extend(others);
+    let instruction = match (&operation, prose.trim().is_empty()) {
+        (Some(operation), true) => operation.clone(),
+        _ => prose,
+    };
+    Ok(Job {
+        workspace: &request.workspace,
+        signature: signature(&request.workspace, &scouted.symbol),
+        symbol: scouted.symbol,
+        instruction,
+        understood,
+        sites,
+        revisions,
+        left,
+        attempts: request.model.attempts,
+        strict: request.strict,
+        show_file: request.show_file,
+        oracle: oracle(request, task, surroundings),
+        unresolved: scouted.unresolved,
+    })
+}
+
+/// The oracle that was named, else the one beside a fixture's `work/`.
+fn oracle(request: &EditRequest, task: Option<&Task>, surroundings: &Surroundings) -> Option<Oracle> {
+    if let Some(command) = request.oracle.as_ref().or_else(|| task?.oracle.as_ref()) {
+        return Some(Oracle::shell(command));
+    }
+    let around = request.workspace.as_path().parent()?;
+    let is_fixture = around.join("task.md").is_file() && request.workspace.as_path() == around.join("work");
+    // With the gate off there is no shadow to run it in, and nobody asked for it.
+    let has_shadow = request.gate != GateChoice::Off;
+    (is_fixture && has_shadow).then(|| Oracle::folder(&around.join("oracle"), surroundings.path.as_deref())).flatten()
+}
+
+/// Which files may be edited.
+struct Chosen {
+    include: Option<GlobSet>,
+    exclude: GlobSet,
+    generated: Vec<RelPath>,
+}
+
+impl Chosen {
+    fn new(request: &EditRequest, task: Option<&Task>, files: &[ListedFile]) -> Result<Self, HarnessError> {
+        let exclude: Vec<String> =
+            request.exclude.iter().chain(task.into_iter().flat_map(|task| &task.exclude)).cloned().collect();
+        Ok(Self {
+            include: if request.include.is_empty() { None } else { Some(globs(&request.include)?) },
+            exclude: globs(&exclude)?,
+            generated: files.iter().filter(|f| f.state == FileState::Generated).map(|f| f.file.clone()).collect(),
+        })
+    }
+
+    /// The sites to edit, and those of generated files. Sites of other files are none of this run's.
+    fn split(&self, sites: Vec<Site>) -> (Vec<Site>, Vec<(Site, String)>) {
+        let (mut mine, mut left) = (Vec::new(), Vec::new());
+        for site in sites {
+            let path = site.file.as_str();
+            let included = self.include.as_ref().map(|globs| globs.is_match(path));
+            if self.exclude.is_match(path) || included == Some(false) {
+                continue;
+            }
+            if self.generated.contains(&site.file) && included.is_none() {
+                left.push((site, "in a generated or vendored file; --include it to edit it".to_owned()));
+            } else {
+                mine.push(site);
+            }
+        }
+        (mine, left)
+    }
+}
+
+fn globs(patterns: &[String]) -> Result<GlobSet, HarnessError> {
+    let mut builder = GlobSetBuilder::new();
+    for pattern in patterns {
+        let bad =
+            |error: globset::Error| HarnessError::Glob { pattern: pattern.clone(), reason: error.kind().to_string() };
+        builder.add(Glob::new(pattern).map_err(bad)?);
+    }
+    let bad = |error: globset::Error| HarnessError::Glob { pattern: patterns.join(", "), reason: error.to_string() };
+    builder.build().map_err(bad)
+}
+
+async fn edit_with(
+    request: &EditRequest,
+    job: Job<'_>,
+    pyrefly: &Pyrefly,
+    clock: &dyn Clock,
+    progress: &dyn Progress,
+) -> Result<Edited, HarnessError> {
+    let mode = match request.gate {
+        GateChoice::Project => GateMode::Project,
+        GateChoice::File => GateMode::File,
+        GateChoice::Off => GateMode::Off,
+    };
+    let spared = job.understood.as_ref().map_or_else(Spared::default, |Understood { spared, .. }| spared.clone());
+    let by_rules = job.understood.is_some() && request.editor != EditorChoice::Model;
+    if by_rules {
+        let author = wiring::rules(spared);
+        editing::edit(job, &author, pyrefly, mode, clock, progress).await
+    } else {
+        let author = wiring::model(&request.model, spared).await?;
+        editing::edit(job, &author, pyrefly, mode, clock, progress).await
+    }
+}
+
+/// A workspace's state folder: `.tainie`, or one of its own below `TAINIE_STATE_DIR`.
+fn state_folder(surroundings: &Surroundings, workspace: &ProjectRoot) -> PathBuf {
+    match &surroundings.state_dir {
+        None => workspace.as_path().join(STATE_FOLDER),
+        Some(folder) => {
+            let key = Revision::of(workspace.to_string().as_bytes());
+            folder.join(key.as_str().get(..16).unwrap_or_default())
+        }
+    }
+}
+
+/// The workspace and state folder that `undo`, `history` and `show` are about.
+fn recorded(
+    surroundings: &Surroundings,
+    folder: &Path,
+    named: Option<&ProjectRoot>,
+) -> Result<(ProjectRoot, PathBuf), HarnessError> {
+    match named {
+        Some(workspace) => Ok((workspace.clone(), state_folder(surroundings, workspace))),
+        None if surroundings.state_dir.is_some() => {
+            let workspace = scouting::workspace_root(&super::workspace_of(folder))?;
+            let state = state_folder(surroundings, &workspace);
+            Ok((workspace, state))
+        }
+        None => {
+            let found = find_state(folder)?;
+            Ok((scouting::workspace_root(&found.workspace)?, found.state))
+        }
+    }
+}
+
+fn run_id(run: Option<&str>) -> Result<Option<RunId>, HarnessError> {
+    match run {
+        None => Ok(None),
+        Some(text) => match RunId::parse(text) {
+            Some(id) => Ok(Some(id)),
+            None => Err(HarnessError::NoRun { run: text.to_owned() }),
+        },
+    }
+}
+
+/// Takes a run back.
+pub(crate) fn undo_run(
+    surroundings: &Surroundings,
+    folder: &Path,
+    named: Option<&ProjectRoot>,
+    run: Option<&str>,
+    clock: &dyn Clock,
+) -> Result<UndoOutcome, HarnessError> {
+    let (workspace, state) = recorded(surroundings, folder, named)?;
+    let run = run_id(run)?;
+    let mut journal = Journal::open_existing(&state)?;
+    recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
+    Ok(undo(&mut journal, &workspace, clock, run)?)
+}
+
+/// The runs of a workspace, oldest first.
+pub(crate) fn runs(
+    surroundings: &Surroundings,
+    folder: &Path,
+    named: Option<&ProjectRoot>,
+) -> Result<Vec<RunRecord>, HarnessError> {
+    let (_, state) = recorded(surroundings, folder, named)?;
+    Ok(History::open(&state)?.runs()?)
+}
+
+/// One run: the one that was asked for, else the last edit.
+pub(crate) fn run_record(
+    surroundings: &Surroundings,
+    folder: &Path,
+    named: Option<&ProjectRoot>,
+    run: Option<&str>,
+) -> Result<RunRecord, HarnessError> {
+    let (_, state) = recorded(surroundings, folder, named)?;
+    let history = History::open(&state)?;
+    match run_id(run)? {
+        Some(id) => Ok(history.run(id)?),
+        None => {
+            let runs = history.runs()?;
+            let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
+            last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `scout` and `resolve`: from what was asked to a frozen worklist.
+
+use std::path::Path;
+
+use crate::checker::{CheckerError, Pyrefly};
+use crate::plan::{SymbolPath, Worklist};
+use crate::scout::{self, Codebase, Query, ScoutError, Watch};
+use crate::text::{ProjectRoot, RelPath};
+
+use super::{HarnessError, Surroundings, wiring};
+
+/// Somebody who is told how far a long command has come.
+pub(crate) trait Progress {
+    /// A step begins; `total` pieces, 0 when that isn't known.
+    fn step(&self, what: &str, total: usize);
+
+    /// One piece of the step is done.
+    fn tick(&self);
+}
+
+pub(super) struct Watching<'p>(pub(super) &'p dyn Progress);
+
+impl Watch for Watching<'_> {
+    fn step(&self, what: &str, total: usize) {
+        self.0.step(what, total);
+    }
+
+    fn tick(&self) {
+        self.0.tick();
+    }
+}
+
+/// What the user asked about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// A dotted name.
+    Name(String),
+    /// A file of the workspace, a 0-based line, and a 0-based column in characters where one was given.
+    Place { file: RelPath, line: usize, column: Option<usize> },
+}
+
+impl Asked {
+    pub(super) fn query(&self) -> Result<Query, ScoutError> {
+        Ok(match self {
+            Self::Name(name) => Query::Name(SymbolPath::parse(name)?),
+            Self::Place { file, line, column } => Query::Place { file: file.clone(), line: *line, column: *column },
+        })
+    }
+}
+
+/// A worklist with the tools that made it.
+#[derive(Debug)]
+pub(crate) struct Scouted {
+    pub(crate) worklist: Worklist,
+    pub(crate) pyrefly_version: String,
+}
+
+/// What a name or a position means.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Resolution {
+    pub(crate) symbol: String,
+    pub(crate) kind: &'static str,
+    /// `FILE:LINE:COLUMN`, 1-based.
+    pub(crate) definitions: Vec<String>,
+}
+
+/// Lists every mention of a symbol of the workspace.
+pub(crate) async fn scout(
+    surroundings: &Surroundings,
+    workspace: &ProjectRoot,
+    asked: &Asked,
+    progress: &dyn Progress,
+) -> Result<Scouted, HarnessError> {
+    let query = asked.query()?;
+    progress.step("reading the project's configuration", 0);
+    let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
+    let worklist = scout_with(&pyrefly, workspace, &query, progress).await?;
+    Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
+}
+
+pub(super) async fn scout_with(
+    pyrefly: &Pyrefly,
+    workspace: &ProjectRoot,
+    query: &Query,
+    progress: &dyn Progress,
+) -> Result<Worklist, HarnessError> {
+    let mut codebase = open(pyrefly, workspace).await?;
+    let mut definitions = wiring::definitions(pyrefly);
+    progress.step("resolving the symbol", 0);
+    let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
+    let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
+    let watch = Watching(progress);
+    let worklist =
+        scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
+    definitions.stop().await;
+    Ok(worklist)
+}
+
+/// Says what a name or a position means.
+pub(crate) async fn resolve(
+    surroundings: &Surroundings,
+    workspace: &ProjectRoot,
+    asked: &Asked,
+) -> Result<Resolution, HarnessError> {
+    let query = asked.query()?;
+    let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
+    let mut codebase = open(&pyrefly, workspace).await?;
+    let mut definitions = wiring::definitions(&pyrefly);
+    let group = scout::resolve(&mut codebase, &mut definitions, &query).await?;
+    definitions.stop().await;
+    let symbol = scout::symbol_of(&mut codebase, &group);
+    Ok(Resolution {
+        symbol: symbol.path.to_string(),
+        kind: symbol.kind.as_str(),
+        definitions: symbol
+            .definitions
+            .iter()
+            .map(|d| format!("{}:{}:{}", d.file, d.position.line() + 1, d.position.column() + 1))
+            .collect(),
+    })
+}
+
+/// Lists the workspace's files, with the import roots that the type checker has.
+pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
+    // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
+    let bare = Codebase::open(workspace, &[])?;
+    let roots = match pyrefly.dump_config(workspace.as_path()).await {
+        Ok(config) => config.roots_for_files(),
+        Err(CheckerError::NothingCovered { .. }) => return Ok(bare),
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Codebase::open(workspace, &roots)?)
+}
+
+/// Makes a folder the root of a workspace: absolute, symbolic links resolved.
+pub(crate) fn workspace_root(path: &Path) -> Result<ProjectRoot, HarnessError> {
+    let refused = |reason: String| HarnessError::Workspace { path: path.display().to_string(), reason };
+    let canonical = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+    if !canonical.is_dir() {
+        return Err(refused("it isn't a folder".to_owned()));
+    }
+    Ok(ProjectRoot::from_canonical(canonical))
+}

@@ -1,0 +1,365 @@
+//! The JSON surface: types made for it, apart from the inner ones, so that an inner change can't alter it unseen.
+//!
+//! `line` and `column` are 0-based, columns in characters without a byte-order mark; `span` and `region` are byte
+//! offsets, end exclusive, a byte-order mark counted. Files are relative to the workspace.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::plan::{
+    Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind, SymbolPath,
+    Worklist,
+};
+use crate::text::{ByteOffset, ByteSpan, Position, ProjectRoot, RelPath, Revision};
+
+/// The version of every JSON object that tainie writes.
+pub(crate) const SCHEMA_VERSION: u32 = 1;
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WireTool {
+    pub(crate) tainie: String,
+    pub(crate) pyrefly: String,
+}
+
+impl WireTool {
+    pub(crate) fn new(pyrefly: &str) -> Self {
+        Self { tainie: env!("CARGO_PKG_VERSION").to_owned(), pyrefly: pyrefly.to_owned() }
+    }
+}
+
+#[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema, PartialEq, Eq)]
+pub(crate) struct WireSpan {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+impl From<ByteSpan> for WireSpan {
+    fn from(span: ByteSpan) -> Self {
+        Self { start: span.start().get(), end: span.end().get() }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireDefinition {
+    file: String,
+    line: usize,
+    column: usize,
+    span: WireSpan,
+    /// Outside the workspace; left out when it isn't.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    external: bool,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireSymbol {
+    fqn: String,
+    kind: String,
+    definitions: Vec<WireDefinition>,
+}
+
+/// One place that an edit may change.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WireSite {
+    pub(crate) id: String,
+    pub(crate) file: String,
+    pub(crate) symbol: String,
+    pub(crate) line: usize,
+    pub(crate) column: usize,
+    pub(crate) span: WireSpan,
+    pub(crate) region: WireSpan,
+    pub(crate) kind: String,
+    pub(crate) alias: Option<String>,
+    pub(crate) text: String,
+    pub(crate) enclosing: String,
+    pub(crate) sources: Vec<String>,
+    pub(crate) what_to_change: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireUnresolvable {
+    file: String,
+    /// Missing, like `column` and `span`, when the entry is about a whole file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    span: Option<WireSpan>,
+    reason: String,
+    message: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireAccounting {
+    mentions: usize,
+    site: usize,
+    import: usize,
+    definition: usize,
+    decoy: usize,
+    unresolved: usize,
+    text: usize,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireNear {
+    file: String,
+    line: usize,
+    column: usize,
+    span: WireSpan,
+    text: String,
+    resolves_to: Option<String>,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireFile {
+    file: String,
+    /// SHA-256 of the file's exact bytes.
+    revision: String,
+    state: String,
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct WireMention {
+    file: String,
+    line: usize,
+    column: usize,
+    span: WireSpan,
+    class: String,
+    kind: String,
+    resolves_to: Option<String>,
+    reason: Option<String>,
+}
+
+/// A worklist as JSON, version 1.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub(crate) struct WireWorklist {
+    schema_version: u32,
+    tool: WireTool,
+    workspace: String,
+    symbol: WireSymbol,
+    instruction: Option<String>,
+    sites: Vec<WireSite>,
+    unresolvable: Vec<WireUnresolvable>,
+    accounting: WireAccounting,
+    near: Vec<WireNear>,
+    files: Vec<WireFile>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+    /// Every mention, only with `--explain`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    mentions: Option<Vec<WireMention>>,
+}
+
+/// Whether the JSON of a worklist holds every mention.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Detail {
+    Worklist,
+    Explained,
+}
+
+impl WireWorklist {
+    pub(crate) fn new(worklist: &Worklist, workspace: &ProjectRoot, pyrefly: &str, detail: Detail) -> Self {
+        let fqn = worklist.symbol.path.to_string();
+        let count = |class| worklist.accounting.of(class);
+        Self {
+            schema_version: SCHEMA_VERSION,
+            tool: WireTool::new(pyrefly),
+            // Only the folder's name: the same tree elsewhere gives the same bytes.
+            workspace: workspace
+                .as_path()
+                .file_name()
+                .map_or_else(|| "/".to_owned(), |n| n.to_string_lossy().into_owned()),
+            symbol: wire_symbol(&worklist.symbol),
+            instruction: None,
+            sites: worklist.sites.iter().map(|site| wire_site(site, &fqn)).collect(),
+            unresolvable: worklist
+                .unresolvable
+                .iter()
+                .map(|entry| WireUnresolvable {
+                    file: entry.file.clone(),
+                    line: entry.place.map(|(position, _)| position.line()),
+                    column: entry.place.map(|(position, _)| position.column()),
+                    span: entry.place.map(|(_, span)| span.into()),
+                    reason: entry.reason.as_str().to_owned(),
+                    message: entry.message.clone(),
+                })
+                .collect(),
+            accounting: WireAccounting {
+                mentions: worklist.accounting.mentions,
+                site: count(MentionClass::Site),
+                import: count(MentionClass::Import),
+                definition: count(MentionClass::Definition),
+                decoy: count(MentionClass::Decoy),
+                unresolved: count(MentionClass::Unresolved),
+                text: count(MentionClass::Text),
+            },
+            near: worklist
+                .near
+                .iter()
+                .map(|near| WireNear {
+                    file: near.file.to_string(),
+                    line: near.position.line(),
+                    column: near.position.column(),
+                    span: near.span.into(),
+                    text: near.text.clone(),
+                    resolves_to: near.resolves_to.clone(),
+                })
+                .collect(),
+            files: worklist
+                .files
+                .iter()
+                .map(|file| WireFile {
+                    file: file.file.to_string(),
+                    revision: file.revision.to_string(),
+                    state: file.state.as_str().to_owned(),
+                })
+                .collect(),
+            notes: worklist.notes.clone(),
+            mentions: (detail == Detail::Explained).then(|| wire_mentions(worklist)),
+        }
+    }
+}
+
+fn wire_symbol(symbol: &Symbol) -> WireSymbol {
+    WireSymbol {
+        fqn: symbol.path.to_string(),
+        kind: symbol.kind.as_str().to_owned(),
+        definitions: symbol
+            .definitions
+            .iter()
+            .map(|definition| WireDefinition {
+                file: definition.file.clone(),
+                line: definition.position.line(),
+                column: definition.position.column(),
+                span: definition.span.into(),
+                external: definition.external,
+            })
+            .collect(),
+    }
+}
+
+pub(super) fn wire_site(site: &Site, fqn: &str) -> WireSite {
+    WireSite {
+        id: site.id.as_str().to_owned(),
+        file: site.file.to_string(),
+        symbol: fqn.to_owned(),
+        line: site.position.line(),
+        column: site.position.column(),
+        span: site.span.into(),
+        region: site.region.into(),
+        kind: site.kind.as_str().to_owned(),
+        alias: site.alias.clone(),
+        text: site.text.clone(),
+        enclosing: site.enclosing.clone(),
+        sources: site.sources.iter().map(|source| source.as_str().to_owned()).collect(),
+        what_to_change: None,
+    }
+}
+
+fn wire_mentions(worklist: &Worklist) -> Vec<WireMention> {
+    worklist
+        .mentions
+        .iter()
+        .map(|mention| WireMention {
+            file: mention.file.to_string(),
+            line: mention.position.line(),
+            column: mention.position.column(),
+            span: mention.span.into(),
+            class: mention.class.as_str().to_owned(),
+            kind: mention.kind.as_str().to_owned(),
+            resolves_to: mention.resolves_to.clone(),
+            reason: mention.reason.map(|reason| reason.as_str().to_owned()),
+        })
+        .collect()
+}
+
+/// Why a worklist that was read back is refused.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WireError {
+    #[error("schema_version is {found}, and this program knows {SCHEMA_VERSION}")]
+    Version { found: u32 },
+    #[error("`{field}` of {of} is not usable: {value}")]
+    Field { of: String, field: &'static str, value: String },
+}
+
+/// The parts of a worklist that an edit needs, read back from JSON; nothing in it is trusted before the files
+/// were compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ReadBack {
+    pub(crate) symbol: Symbol,
+    pub(crate) sites: Vec<Site>,
+    pub(crate) files: Vec<ListedFile>,
+    /// Mentions that nobody could tie to anything.
+    pub(crate) unresolved: usize,
+}
+
+impl WireWorklist {
+    /// Reads a worklist back; every name, path and span is checked.
+    pub(crate) fn read_back(&self) -> Result<ReadBack, WireError> {
+        if self.schema_version != SCHEMA_VERSION {
+            return Err(WireError::Version { found: self.schema_version });
+        }
+        let bad = |of: &str, field, value: &str| WireError::Field { of: of.to_owned(), field, value: value.to_owned() };
+        let symbol = &self.symbol;
+        let path = SymbolPath::parse(&symbol.fqn).map_err(|_| bad("symbol", "fqn", &symbol.fqn))?;
+        let kind = SymbolKind::parse(&symbol.kind).ok_or_else(|| bad("symbol", "kind", &symbol.kind))?;
+        let definition = |d: &WireDefinition| {
+            Ok(Definition {
+                file: d.file.clone(),
+                position: Position::new(d.line, d.column),
+                span: span(d.span).ok_or_else(|| bad("symbol", "span", &d.file))?,
+                external: d.external,
+            })
+        };
+        let definitions = symbol.definitions.iter().map(definition).collect::<Result<Vec<_>, WireError>>()?;
+        let files = self.files.iter().map(|file| {
+            Ok(ListedFile {
+                file: RelPath::new(&file.file).map_err(|_| bad("files", "file", &file.file))?,
+                revision: Revision::parse(&file.revision).ok_or_else(|| bad(&file.file, "revision", &file.revision))?,
+                state: FileState::parse(&file.state).ok_or_else(|| bad(&file.file, "state", &file.state))?,
+            })
+        });
+        let files = files.collect::<Result<Vec<_>, WireError>>()?;
+        let sites = self.sites.iter().map(read_site).collect::<Result<Vec<_>, WireError>>()?;
+        let unresolved = self.accounting.unresolved;
+        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved })
+    }
+}
+
+fn span(span: WireSpan) -> Option<ByteSpan> {
+    (span.start <= span.end).then(|| ByteSpan::new(span.start, span.end))
+}
+
+fn read_site(site: &WireSite) -> Result<Site, WireError> {
+    let bad = |field, value: &str| WireError::Field { of: site.id.clone(), field, value: value.to_owned() };
+    let file = RelPath::new(&site.file).map_err(|_| bad("file", &site.file))?;
+    let name = span(site.span).ok_or_else(|| bad("span", "ends before it starts"))?;
+    let region = span(site.region).ok_or_else(|| bad("region", "ends before it starts"))?;
+    if !region.contains(name) {
+        return Err(bad("region", "doesn't contain the span"));
+    }
+    let id = SiteId::new(&file, ByteOffset::new(site.span.start));
+    if id.as_str() != site.id {
+        return Err(bad("id", &site.id));
+    }
+    let sources = site.sources.iter().map(|s| Source::parse(s).ok_or_else(|| bad("sources", s)));
+    Ok(Site {
+        id,
+        file,
+        position: Position::new(site.line, site.column),
+        span: name,
+        region,
+        kind: SiteKind::parse(&site.kind).ok_or_else(|| bad("kind", &site.kind))?,
+        alias: site.alias.clone(),
+        text: site.text.clone(),
+        enclosing: site.enclosing.clone(),
+        sources: sources.collect::<Result<BTreeSet<_>, WireError>>()?,
+    })
+}
+
+/// The JSON Schema of a worklist.
+pub(crate) fn worklist_schema() -> serde_json::Value {
+    schemars::schema_for!(WireWorklist).to_value()
+}

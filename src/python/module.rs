@@ -1,0 +1,253 @@
+//! One parsed file: its names, scopes, imports and declarations, without the tree that they come from.
+
+use std::collections::BTreeMap;
+
+use ruff_python_ast::PySourceType;
+use ruff_python_ast::token::TokenKind;
+use ruff_python_parser::parse_unchecked_source;
+use ruff_text_size::{Ranged as _, TextRange};
+
+use crate::text::{ByteOffset, ByteSpan, SourceText};
+
+use super::imports::ImportClause;
+use super::scopes::{ScopeId, Scopes};
+use super::walk;
+
+/// What part an identifier plays where it stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Role {
+    Load,
+    Store,
+    Delete,
+    /// Behind a dot.
+    AttributeLoad,
+    AttributeStore,
+    /// The name in `def NAME` or `class NAME`.
+    Definition,
+    Parameter,
+    TypeParameter,
+    /// `NAME=` in a call or a class header, or in a class pattern.
+    KeywordLabel,
+    /// A component of a dotted module name in an import.
+    ImportModule,
+    /// `NAME` of `from m import NAME`.
+    ImportName,
+    /// `NAME` of `as NAME` in an import.
+    ImportAlias,
+    /// In a `global` or `nonlocal` statement.
+    Declared,
+}
+
+impl Role {
+    /// Whether the identifier stands alone, so that scopes say what it refers to.
+    pub(crate) const fn is_plain(self) -> bool {
+        matches!(self, Self::Load | Self::Store | Self::Delete | Self::Declared)
+    }
+
+    pub(crate) const fn is_attribute(self) -> bool {
+        matches!(self, Self::AttributeLoad | Self::AttributeStore)
+    }
+
+    pub(crate) const fn is_import(self) -> bool {
+        matches!(self, Self::ImportModule | Self::ImportName | Self::ImportAlias)
+    }
+}
+
+/// How the expression that ends in a name is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Usage {
+    Call,
+    Value,
+    Annotation,
+    Base,
+    Decorator,
+    AttributeAssignment,
+    KeywordLabel,
+    Import,
+}
+
+/// One identifier of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct NameToken {
+    pub(crate) span: ByteSpan,
+    pub(crate) role: Role,
+    pub(crate) scope: ScopeId,
+    pub(crate) usage: Usage,
+    /// What an edit of this use may replace: the call, the decorator, the annotation, the class header,
+    /// the import statement, else the smallest expression around the name.
+    pub(crate) region: ByteSpan,
+    /// What stands before the dot of an attribute.
+    pub(crate) receiver: Option<ByteSpan>,
+    /// Inside a quoted annotation.
+    pub(crate) quoted: bool,
+}
+
+/// What a declaration declares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DeclarationKind {
+    Function,
+    Method,
+    Class,
+    Variable,
+    Attribute,
+    Parameter,
+    TypeAlias,
+}
+
+/// A place that declares a name which can be asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Declaration {
+    /// Names of the definitions around it, then its own: `["Class", "method"]`.
+    pub(crate) qualname: Vec<String>,
+    /// The name token.
+    pub(crate) name: ByteSpan,
+    pub(crate) kind: DeclarationKind,
+    /// The scope that the name is bound in.
+    pub(crate) scope: ScopeId,
+    /// `(…)` of a function, as written.
+    pub(crate) parameters: Option<ByteSpan>,
+    /// Decorated with `staticmethod`: a call binds no first parameter.
+    pub(crate) is_static: bool,
+    /// Decorated with `property` or `cached_property`.
+    pub(crate) is_property: bool,
+    /// A class that names `Protocol` among its bases.
+    pub(crate) is_protocol: bool,
+}
+
+/// A stretch of the file that isn't code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum TextKind {
+    Comment,
+    String,
+    Docstring,
+}
+
+/// `h = f`: a name that stands for another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AssignedAlias {
+    /// The new name's token.
+    pub(crate) name: ByteSpan,
+    /// The last name token of the value.
+    pub(crate) value: ByteSpan,
+    /// Where the new name is bound.
+    pub(crate) scope: ScopeId,
+}
+
+/// One parsed file.
+#[derive(Debug)]
+pub(crate) struct Module {
+    names: BTreeMap<ByteOffset, NameToken>,
+    texts: Vec<(ByteSpan, TextKind)>,
+    /// String literals that may name something at run time.
+    pub(crate) plain_strings: Vec<PlainString>,
+    pub(crate) scopes: Scopes,
+    pub(crate) imports: Vec<ImportClause>,
+    pub(crate) declarations: Vec<Declaration>,
+    pub(crate) assigned_aliases: Vec<AssignedAlias>,
+    /// Start of the first syntax error.
+    pub(crate) broken_from: Option<ByteOffset>,
+}
+
+/// What a string literal that may name something is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StringUse {
+    /// An argument of a call, with the last name of the callee: `getattr`, `patch`.
+    Argument(Option<String>),
+    /// An element of `__all__`.
+    Exported,
+    /// A key of a dictionary, or what a subscript asks for.
+    Key,
+}
+
+/// A string literal that may name something.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PlainString {
+    /// The text between the quotes.
+    pub(crate) span: ByteSpan,
+    pub(crate) usage: StringUse,
+}
+
+impl Module {
+    /// Parses a file, errors and all. `stub` says that it is a `.pyi`.
+    pub(crate) fn parse(source: &SourceText, stub: bool) -> Self {
+        let kind = if stub { PySourceType::Stub } else { PySourceType::Python };
+        let parsed = parse_unchecked_source(source.as_str(), kind);
+        let broken_from = parsed.errors().iter().map(|error| span(error.location).start()).min();
+        let mut walked = walk::module(source.as_str(), parsed.syntax());
+        let mut texts = Vec::new();
+        for token in parsed.tokens() {
+            let kind = match token.kind() {
+                TokenKind::Comment => TextKind::Comment,
+                TokenKind::String
+                | TokenKind::FStringStart
+                | TokenKind::FStringMiddle
+                | TokenKind::TStringStart
+                | TokenKind::TStringMiddle => TextKind::String,
+                _ => continue,
+            };
+            let place = span(token.range());
+            let is_docstring = walked.docstrings.iter().any(|docstring| docstring.contains(place));
+            texts.push((place, if is_docstring { TextKind::Docstring } else { kind }));
+        }
+        walked.imports.sort_by_key(|clause| clause.name);
+        Self {
+            names: walked.names,
+            texts,
+            plain_strings: walked.plain_strings,
+            scopes: walked.scopes,
+            imports: walked.imports,
+            declarations: walked.declarations,
+            assigned_aliases: walked.assigned_aliases,
+            broken_from,
+        }
+    }
+
+    /// The identifier that starts at the offset.
+    pub(crate) fn name_at(&self, start: ByteOffset) -> Option<&NameToken> {
+        self.names.get(&start)
+    }
+
+    /// All identifiers, in order.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &NameToken> {
+        self.names.values()
+    }
+
+    /// The string or comment that holds the span.
+    pub(crate) fn text_around(&self, place: ByteSpan) -> Option<TextKind> {
+        let next = self.texts.partition_point(|(span, _)| span.start() <= place.start());
+        let (span, kind) = self.texts.get(next.checked_sub(1)?)?;
+        span.contains(place).then_some(*kind)
+    }
+
+    /// The import clause whose name, module or alias token starts at the offset.
+    pub(crate) fn import_at(&self, start: ByteOffset) -> Option<&ImportClause> {
+        self.imports.iter().find(|clause| {
+            let alias = clause.alias.as_ref().map(|(_, span)| *span);
+            alias.is_some_and(|span| span.start() == start)
+                || (clause.name.start() <= start && start < clause.name.end())
+        })
+    }
+
+    /// The declaration whose name token is exactly this.
+    pub(crate) fn declaration_at(&self, name: ByteSpan) -> Option<&Declaration> {
+        self.declarations.iter().find(|declaration| declaration.name == name)
+    }
+
+    /// The dotted name of the innermost definition around a scope, without the module.
+    pub(crate) fn enclosing(&self, scope: ScopeId) -> String {
+        self.scopes.qualname(scope).join(".")
+    }
+}
+
+/// Whether the text parses as a module.
+pub(crate) fn parses(source: &str, stub: bool) -> bool {
+    let kind = if stub { PySourceType::Stub } else { PySourceType::Python };
+    parse_unchecked_source(source, kind).errors().is_empty()
+}
+
+pub(super) fn span(range: TextRange) -> ByteSpan {
+    ByteSpan::new(range.start().to_usize(), range.end().to_usize())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,816 @@
+//! One walk over the tree that records names, bindings, imports and declarations in the right scope.
+//!
+//! Python evaluates decorators, defaults, bases and the first iterable of a comprehension outside the scope
+//! that they seem to belong to, which is why this walk and not the tree's own order says what is where.
+
+use std::collections::BTreeMap;
+
+use ruff_python_ast as ast;
+use ruff_python_ast::visitor::{self, Visitor};
+use ruff_python_ast::{Expr, ExprContext, Stmt};
+use ruff_python_parser::parse_string_annotation;
+use ruff_text_size::{Ranged as _, TextRange};
+
+use crate::text::{ByteOffset, ByteSpan};
+
+use super::imports::{ImportClause, ImportRef};
+use super::module::{
+    AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,
+};
+use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
+
+/// What one walk found.
+pub(super) struct Walked {
+    pub(super) names: BTreeMap<ByteOffset, NameToken>,
+    pub(super) docstrings: Vec<ByteSpan>,
+    pub(super) plain_strings: Vec<PlainString>,
+    pub(super) scopes: Scopes,
+    pub(super) imports: Vec<ImportClause>,
+    pub(super) declarations: Vec<Declaration>,
+    pub(super) assigned_aliases: Vec<AssignedAlias>,
+}
+
+pub(super) fn module(source: &str, module: &ast::ModModule) -> Walked {
+    let mut walk = Walk {
+        source,
+        found: Walked {
+            names: BTreeMap::new(),
+            docstrings: Vec::new(),
+            plain_strings: Vec::new(),
+            scopes: Scopes::new(),
+            imports: Vec::new(),
+            declarations: Vec::new(),
+            assigned_aliases: Vec::new(),
+        },
+        scope: ScopeId::MODULE,
+        arms: Vec::new(),
+        uses: BTreeMap::new(),
+        annotation: None,
+        quoted: false,
+    };
+    walk.docstring(&module.body);
+    walk.visit_body(&module.body);
+    walk.found
+}
+
+struct Walk<'s> {
+    source: &'s str,
+    found: Walked,
+    scope: ScopeId,
+    /// Arms of compound statements around the current one.
+    arms: Vec<(usize, usize)>,
+    /// Expressions whose use was seen before they are reached: by range, how and the region.
+    uses: BTreeMap<(usize, usize), (Usage, ByteSpan)>,
+    /// The annotation being walked.
+    annotation: Option<ByteSpan>,
+    quoted: bool,
+}
+
+impl Walk<'_> {
+    fn expect_use(&mut self, expr: &Expr, usage: Usage, region: TextRange) {
+        let place = span(expr.range());
+        self.uses.entry((place.start().get(), place.end().get())).or_insert((usage, span(region)));
+    }
+
+    fn used_as(&self, expr: TextRange, otherwise: Usage) -> (Usage, ByteSpan) {
+        let place = span(expr);
+        let expected = self.uses.get(&(place.start().get(), place.end().get())).copied();
+        match (expected, self.annotation) {
+            (Some(found), _) => found,
+            (None, Some(annotation)) => (Usage::Annotation, annotation),
+            (None, None) => (otherwise, place),
+        }
+    }
+
+    fn name(&mut self, range: TextRange, role: Role, usage: Usage, region: ByteSpan) {
+        let place = span(range);
+        if place.is_empty() {
+            return; // an identifier that the parser made up after a syntax error
+        }
+        let token =
+            NameToken { span: place, role, scope: self.scope, usage, region, receiver: None, quoted: self.quoted };
+        self.found.names.insert(place.start(), token);
+    }
+
+    fn simple_name(&mut self, range: TextRange, role: Role) {
+        self.name(range, role, Usage::Value, span(range));
+    }
+
+    fn bind(&mut self, name: &str, range: TextRange, kind: BindingKind) {
+        let scope = self.found.scopes.binding_scope(self.scope, name);
+        self.bind_in(scope, name, range, kind);
+    }
+
+    fn bind_in(&mut self, scope: ScopeId, name: &str, range: TextRange, kind: BindingKind) {
+        let binding = Binding { span: span(range), kind, arms: self.arms.clone() };
+        self.found.scopes.get_mut(scope).bindings.entry(name.to_owned()).or_default().push(binding);
+    }
+
+    /// Records a declaration bound in the current scope.
+    fn declare(&mut self, name: &str, range: TextRange, kind: DeclarationKind) -> &mut Declaration {
+        let scope = self.found.scopes.binding_scope(self.scope, name);
+        let mut qualname = self.found.scopes.qualname(scope).to_vec();
+        qualname.push(name.to_owned());
+        self.declare_as(qualname, range, kind, scope)
+    }
+
+    fn declare_as(
+        &mut self,
+        qualname: Vec<String>,
+        range: TextRange,
+        kind: DeclarationKind,
+        scope: ScopeId,
+    ) -> &mut Declaration {
+        self.found.declarations.push(Declaration {
+            qualname,
+            name: span(range),
+            kind,
+            scope,
+            parameters: None,
+            is_static: false,
+            is_property: false,
+            is_protocol: false,
+        });
+        self.found.declarations.last_mut().expect("a declaration was pushed just now")
+    }
+
+    fn in_scope(&mut self, scope: ScopeId, walk: impl FnOnce(&mut Self)) {
+        let outer = std::mem::replace(&mut self.scope, scope);
+        walk(self);
+        self.scope = outer;
+    }
+
+    fn in_arm(&mut self, statement: TextRange, arm: usize, walk: impl FnOnce(&mut Self)) {
+        self.arms.push((statement.start().to_usize(), arm));
+        walk(self);
+        self.arms.pop();
+    }
+
+    /// Walks what isn't part of the annotation or call around it.
+    fn outside_annotation(&mut self, walk: impl FnOnce(&mut Self)) {
+        let annotation = self.annotation.take();
+        walk(self);
+        self.annotation = annotation;
+    }
+
+    fn docstring(&mut self, body: &[Stmt]) {
+        if let Some(Stmt::Expr(first)) = body.first()
+            && first.value.is_string_literal_expr()
+        {
+            self.found.docstrings.push(span(first.value.range()));
+        }
+    }
+
+    /// The scope of type parameters, where there are any.
+    fn type_parameters(&mut self, params: Option<&ast::TypeParams>) -> ScopeId {
+        let Some(params) = params else { return self.scope };
+        let scope = self.found.scopes.push(ScopeKind::TypeParameters, self.scope, None);
+        self.in_scope(scope, |walk| walk.visit_type_params(params));
+        scope
+    }
+
+    fn function(&mut self, def: &ast::StmtFunctionDef) {
+        for decorator in &def.decorator_list {
+            self.visit_decorator(decorator);
+        }
+        let name = def.name.as_str();
+        let is_method = self.found.scopes.kind(self.scope) == ScopeKind::Class;
+        let kind = if is_method { DeclarationKind::Method } else { DeclarationKind::Function };
+        self.simple_name(def.name.range, Role::Definition);
+        let decorated_with = |names: &[&str]| {
+            def.decorator_list.iter().filter_map(|d| last_name(&d.expression)).any(|name| names.contains(&name))
+        };
+        let is_static = decorated_with(&["staticmethod"]);
+        let is_property = decorated_with(&["property", "cached_property"]);
+        let parameters = span(def.parameters.range());
+        let declaration = self.declare(name, def.name.range, kind);
+        declaration.parameters = Some(parameters);
+        declaration.is_static = is_static;
+        declaration.is_property = is_property;
+        let qualname = declaration.qualname.clone();
+        self.bind(name, def.name.range, BindingKind::Function);
+        self.defaults(&def.parameters);
+        let outer = self.type_parameters(def.type_params.as_deref());
+        self.in_scope(outer, |walk| {
+            for parameter in def.parameters.iter() {
+                if let Some(annotation) = parameter.annotation() {
+                    walk.visit_annotation(annotation);
+                }
+            }
+            if let Some(returns) = &def.returns {
+                walk.visit_annotation(returns);
+            }
+        });
+        let body = self.found.scopes.push(ScopeKind::Function, outer, Some(name));
+        let arms = std::mem::take(&mut self.arms);
+        self.in_scope(body, |walk| {
+            walk.parameters(&def.parameters, Some(&qualname));
+            walk.docstring(&def.body);
+            walk.collect_globals(&def.body);
+            walk.visit_body(&def.body);
+        });
+        self.arms = arms;
+        if is_method {
+            self.instance_attributes(def, &qualname);
+        }
+    }
+
+    /// `global` and `nonlocal` count for the whole function, also before the statement.
+    fn collect_globals(&mut self, body: &[Stmt]) {
+        for stmt in body {
+            match stmt {
+                Stmt::Global(global) => {
+                    let names: Vec<String> = global.names.iter().map(|n| n.as_str().to_owned()).collect();
+                    self.found.scopes.get_mut(self.scope).globals.extend(names);
+                }
+                Stmt::Nonlocal(nonlocal) => {
+                    let names: Vec<String> = nonlocal.names.iter().map(|n| n.as_str().to_owned()).collect();
+                    self.found.scopes.get_mut(self.scope).nonlocals.extend(names);
+                }
+                Stmt::If(s) => {
+                    self.collect_globals(&s.body);
+                    for clause in &s.elif_else_clauses {
+                        self.collect_globals(&clause.body);
+                    }
+                }
+                Stmt::For(s) => {
+                    self.collect_globals(&s.body);
+                    self.collect_globals(&s.orelse);
+                }
+                Stmt::While(s) => {
+                    self.collect_globals(&s.body);
+                    self.collect_globals(&s.orelse);
+                }
+                Stmt::With(s) => self.collect_globals(&s.body),
+                Stmt::Try(s) => {
+                    self.collect_globals(&s.body);
+                    for ast::ExceptHandler::ExceptHandler(handler) in &s.handlers {
+                        self.collect_globals(&handler.body);
+                    }
+                    self.collect_globals(&s.orelse);
+                    self.collect_globals(&s.finalbody);
+                }
+                Stmt::Match(s) => {
+                    for case in &s.cases {
+                        self.collect_globals(&case.body);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+
+    fn defaults(&mut self, parameters: &ast::Parameters) {
+        for parameter in parameters.iter_non_variadic_params() {
+            if let Some(default) = &parameter.default {
+                self.visit_expr(default);
+            }
+        }
+    }
+
+    fn parameters(&mut self, parameters: &ast::Parameters, function: Option<&[String]>) {
+        for parameter in parameters.iter() {
+            let name = parameter.name();
+            self.simple_name(name.range, Role::Parameter);
+            self.bind(name.as_str(), name.range, BindingKind::Parameter);
+            if let Some(function) = function {
+                let mut qualname = function.to_vec();
+                qualname.push(name.as_str().to_owned());
+                self.declare_as(qualname, name.range, DeclarationKind::Parameter, self.scope);
+            }
+        }
+    }
+
+    /// `self.x = …` declares the attribute `Class.x`.
+    fn instance_attributes(&mut self, def: &ast::StmtFunctionDef, method: &[String]) {
+        let Some(receiver) = def.parameters.iter().next().map(|p| p.name().as_str().to_owned()) else { return };
+        let Some((_, class)) = method.split_last() else { return };
+        let mut targets = SelfTargets { receiver: &receiver, found: Vec::new() };
+        targets.visit_body(&def.body);
+        for (name, range) in targets.found {
+            let mut qualname = class.to_vec();
+            qualname.push(name);
+            self.declare_as(qualname, range, DeclarationKind::Attribute, self.scope);
+        }
+    }
+
+    fn class(&mut self, def: &ast::StmtClassDef) {
+        for decorator in &def.decorator_list {
+            self.visit_decorator(decorator);
+        }
+        let name = def.name.as_str();
+        self.simple_name(def.name.range, Role::Definition);
+        let bases = def.arguments.as_deref().map_or(&[][..], |arguments| &arguments.args);
+        let is_protocol = bases.iter().any(|base| last_name(base) == Some("Protocol"));
+        self.declare(name, def.name.range, DeclarationKind::Class).is_protocol = is_protocol;
+        self.bind(name, def.name.range, BindingKind::Class);
+        let outer = self.type_parameters(def.type_params.as_deref());
+        let arguments = def.arguments.as_deref();
+        self.in_scope(outer, |walk| {
+            let Some(arguments) = arguments else { return };
+            let header = TextRange::new(def.name.range.start(), arguments.range.end());
+            let header = walk.class_header(header);
+            for base in &arguments.args {
+                let named = if let Expr::Subscript(subscript) = base { &*subscript.value } else { base };
+                walk.expect_use(named, Usage::Base, header);
+            }
+            walk.visit_arguments(arguments);
+        });
+        let body = self.found.scopes.push(ScopeKind::Class, outer, Some(name));
+        let arms = std::mem::take(&mut self.arms);
+        self.in_scope(body, |walk| {
+            walk.docstring(&def.body);
+            walk.visit_body(&def.body);
+        });
+        self.arms = arms;
+    }
+
+    /// From the `class` keyword to the end of the bases.
+    fn class_header(&self, from_name: TextRange) -> TextRange {
+        let before = self.source.get(..from_name.start().to_usize()).unwrap_or_default();
+        match before.rfind("class").and_then(|at| ruff_text_size::TextSize::try_from(at).ok()) {
+            Some(start) => TextRange::new(start, from_name.end()),
+            None => from_name,
+        }
+    }
+
+    fn import(&mut self, import: &ast::StmtImport) {
+        for alias in &import.names {
+            self.module_tokens(alias.name.range, import.range);
+            let target = ImportRef { level: 0, module: despaced(alias.name.as_str()), name: None };
+            self.import_clause(alias, target, import.range, alias.name.range);
+        }
+    }
+
+    fn import_from(&mut self, import: &ast::StmtImportFrom) {
+        if let Some(module) = &import.module {
+            self.module_tokens(module.range, import.range);
+        }
+        for alias in &import.names {
+            let module = import.module.as_ref().map_or_else(String::new, |m| despaced(m.as_str()));
+            let level = usize::try_from(import.level).expect("a usize holds 32 bits");
+            let target = ImportRef { level, module, name: Some(alias.name.as_str().to_owned()) };
+            if alias.name.as_str() != "*" {
+                self.name(alias.name.range, Role::ImportName, Usage::Import, span(import.range));
+            }
+            self.import_clause(alias, target, import.range, alias.name.range);
+        }
+    }
+
+    fn import_clause(&mut self, alias: &ast::Alias, target: ImportRef, statement: TextRange, name: TextRange) {
+        let star = target.name.as_deref() == Some("*");
+        if let Some(asname) = &alias.asname {
+            self.name(asname.range, Role::ImportAlias, Usage::Import, span(statement));
+        }
+        let clause = ImportClause {
+            target: target.clone(),
+            statement: span(statement),
+            name: span(name),
+            alias: alias.asname.as_ref().map(|a| (a.as_str().to_owned(), span(a.range))),
+            scope: self.found.scopes.binding_scope(self.scope, alias.asname.as_ref().map_or("", |a| a.as_str())),
+            star,
+        };
+        if !star {
+            let bound = clause.bound_name().to_owned();
+            let token = alias.asname.as_ref().map_or(name, |a| a.range);
+            self.bind(&bound, token, BindingKind::Import(target));
+        }
+        self.found.imports.push(clause);
+    }
+
+    /// The components of a dotted module name, each a token of its own.
+    fn module_tokens(&mut self, range: TextRange, statement: TextRange) {
+        let start = range.start().to_usize();
+        let Some(text) = self.source.get(start..range.end().to_usize()) else { return };
+        let mut at = 0;
+        for part in text.split('.') {
+            let lead = part.len() - part.trim_start().len();
+            let from = start + at + lead;
+            let place = ByteSpan::new(from, from + part.trim().len());
+            let token = NameToken {
+                span: place,
+                role: Role::ImportModule,
+                scope: self.scope,
+                usage: Usage::Import,
+                region: span(statement),
+                receiver: None,
+                quoted: false,
+            };
+            self.found.names.insert(place.start(), token);
+            at += part.len() + 1;
+        }
+    }
+
+    fn assigned_alias(&mut self, target: &Expr, value: &Expr) {
+        let Expr::Name(name) = target else { return };
+        let value = match value {
+            Expr::Name(value) => value.range,
+            Expr::Attribute(value) => value.attr.range,
+            _ => return,
+        };
+        let scope = self.found.scopes.binding_scope(self.scope, name.id.as_str());
+        self.found.assigned_aliases.push(AssignedAlias { name: span(name.range), value: span(value), scope });
+    }
+
+    fn declared_variable(&mut self, target: &Expr, kind: DeclarationKind) {
+        match target {
+            Expr::Name(name) => {
+                let scope = self.found.scopes.binding_scope(self.scope, name.id.as_str());
+                let kind = match (kind, self.found.scopes.kind(scope)) {
+                    (DeclarationKind::Variable, ScopeKind::Class) => DeclarationKind::Attribute,
+                    (kind, _) => kind,
+                };
+                self.declare(name.id.as_str(), name.range, kind);
+            }
+            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|e| self.declared_variable(e, kind)),
+            Expr::List(list) => list.elts.iter().for_each(|e| self.declared_variable(e, kind)),
+            Expr::Starred(starred) => self.declared_variable(&starred.value, kind),
+            _ => {}
+        }
+    }
+
+    fn exported_strings(&mut self, target: &Expr, value: &Expr) {
+        if last_name(target) != Some("__all__") {
+            return;
+        }
+        let elements = match value {
+            Expr::List(list) => &list.elts,
+            Expr::Tuple(tuple) => &tuple.elts,
+            _ => return,
+        };
+        for element in elements {
+            self.plain_string(element, StringUse::Exported);
+        }
+    }
+
+    fn key_string(&mut self, key: &Expr) {
+        if self.annotation.is_none() {
+            self.plain_string(key, StringUse::Key);
+        }
+    }
+
+    fn plain_string(&mut self, expr: &Expr, usage: StringUse) {
+        let Expr::StringLiteral(literal) = expr else { return };
+        for part in &literal.value {
+            self.found.plain_strings.push(PlainString { span: span(part.content_range()), usage: usage.clone() });
+        }
+    }
+
+    fn comprehension_scope(&mut self, generators: &[ast::Comprehension], walk_rest: impl FnOnce(&mut Self)) {
+        if let Some(first) = generators.first() {
+            self.visit_expr(&first.iter);
+        }
+        let scope = self.found.scopes.push(ScopeKind::Comprehension, self.scope, None);
+        self.in_scope(scope, |walk| {
+            for (index, generator) in generators.iter().enumerate() {
+                if index > 0 {
+                    walk.visit_expr(&generator.iter);
+                }
+                walk.visit_expr(&generator.target);
+                for condition in &generator.ifs {
+                    walk.visit_expr(condition);
+                }
+            }
+            walk_rest(walk);
+        });
+    }
+
+    /// A walrus inside a comprehension binds in the function around it.
+    fn walrus_scope(&self) -> ScopeId {
+        let mut scope = self.scope;
+        while self.found.scopes.get(scope).kind == ScopeKind::Comprehension {
+            match self.found.scopes.get(scope).parent {
+                Some(parent) => scope = parent,
+                None => break,
+            }
+        }
+        scope
+    }
+
+    fn plain_name(&mut self, name: &ast::ExprName) {
+        let role = match name.ctx {
+            ExprContext::Load | ExprContext::Invalid => Role::Load,
+            ExprContext::Store => Role::Store,
+            ExprContext::Del => Role::Delete,
+        };
+        let (usage, region) = self.used_as(name.range, Usage::Value);
+        self.name(name.range, role, usage, region);
+        if matches!(role, Role::Store | Role::Delete) {
+            self.bind(name.id.as_str(), name.range, BindingKind::Variable);
+        }
+    }
+
+    fn attribute(&mut self, attribute: &ast::ExprAttribute) {
+        let stored = matches!(attribute.ctx, ExprContext::Store);
+        let otherwise = if stored { Usage::AttributeAssignment } else { Usage::Value };
+        let (usage, region) = self.used_as(attribute.range, otherwise);
+        let role = if stored { Role::AttributeStore } else { Role::AttributeLoad };
+        self.name(attribute.attr.range, role, usage, region);
+        if let Some(token) = self.found.names.get_mut(&span(attribute.attr.range).start()) {
+            token.receiver = Some(span(attribute.value.range()));
+        }
+        self.visit_expr(&attribute.value);
+    }
+
+    fn call(&mut self, call: &ast::ExprCall) {
+        self.expect_use(&call.func, Usage::Call, call.range());
+        let callee = last_name(&call.func).map(str::to_owned);
+        let values = call.arguments.keywords.iter().map(|keyword| &keyword.value);
+        for argument in call.arguments.args.iter().chain(values) {
+            self.plain_string(argument, StringUse::Argument(callee.clone()));
+        }
+        self.visit_expr(&call.func);
+        let types = type_arguments(callee.as_deref(), &call.arguments);
+        self.outside_annotation(|walk| {
+            for argument in &call.arguments.args {
+                walk.argument(argument, &types);
+            }
+            for keyword in &call.arguments.keywords {
+                walk.label(keyword);
+                walk.argument(&keyword.value, &types);
+            }
+        });
+    }
+
+    /// A type, as in an annotation, or any value.
+    fn argument(&mut self, argument: &Expr, types: &[TextRange]) {
+        if types.contains(&argument.range()) {
+            self.visit_annotation(argument);
+        } else {
+            self.visit_expr(argument);
+        }
+    }
+
+    fn label(&mut self, keyword: &ast::Keyword) {
+        if let Some(label) = &keyword.arg {
+            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
+        }
+    }
+
+    fn quoted_annotation(&mut self, literal: &ast::ExprStringLiteral) {
+        // An implicitly concatenated string has no one place for each of its names.
+        let [part] = literal.value.as_slice() else { return };
+        let Ok(parsed) = parse_string_annotation(self.source, part) else { return };
+        let annotation = self.annotation.replace(span(part.content_range()));
+        let quoted = std::mem::replace(&mut self.quoted, true);
+        self.visit_expr(parsed.expr());
+        self.quoted = quoted;
+        self.annotation = annotation;
+    }
+}
+
+impl<'a> Visitor<'a> for Walk<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        match stmt {
+            Stmt::FunctionDef(def) => self.function(def),
+            Stmt::ClassDef(def) => self.class(def),
+            Stmt::Import(import) => self.import(import),
+            Stmt::ImportFrom(import) => self.import_from(import),
+            Stmt::Global(ast::StmtGlobal { names, .. }) | Stmt::Nonlocal(ast::StmtNonlocal { names, .. }) => {
+                for name in names {
+                    self.simple_name(name.range, Role::Declared);
+                    let scope = self.found.scopes.binding_scope(self.scope, name.as_str());
+                    self.bind_in(scope, name.as_str(), name.range, BindingKind::Declared);
+                }
+            }
+            Stmt::Assign(assign) => {
+                for target in &assign.targets {
+                    self.exported_strings(target, &assign.value);
+                    self.declared_variable(target, DeclarationKind::Variable);
+                    self.assigned_alias(target, &assign.value);
+                }
+                visitor::walk_stmt(self, stmt);
+            }
+            Stmt::AugAssign(assign) => {
+                self.exported_strings(&assign.target, &assign.value);
+                visitor::walk_stmt(self, stmt);
+            }
+            Stmt::AnnAssign(assign) => {
+                self.declared_variable(&assign.target, DeclarationKind::Variable);
+                if let Some(value) = &assign.value {
+                    self.exported_strings(&assign.target, value);
+                    self.assigned_alias(&assign.target, value);
+                }
+                visitor::walk_stmt(self, stmt);
+            }
+            Stmt::TypeAlias(alias) => {
+                self.declared_variable(&alias.name, DeclarationKind::TypeAlias);
+                self.visit_expr(&alias.name);
+                let scope = self.type_parameters(alias.type_params.as_deref());
+                self.in_scope(scope, |walk| walk.visit_annotation(&alias.value));
+            }
+            Stmt::If(s) => {
+                self.visit_expr(&s.test);
+                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
+                for (index, clause) in s.elif_else_clauses.iter().enumerate() {
+                    if let Some(test) = &clause.test {
+                        self.visit_expr(test);
+                    }
+                    self.in_arm(s.range, index + 1, |walk| walk.visit_body(&clause.body));
+                }
+            }
+            Stmt::Try(s) => {
+                self.in_arm(s.range, 0, |walk| {
+                    walk.visit_body(&s.body);
+                    walk.visit_body(&s.orelse);
+                });
+                for (index, handler) in s.handlers.iter().enumerate() {
+                    self.in_arm(s.range, index + 1, |walk| walk.visit_except_handler(handler));
+                }
+                self.visit_body(&s.finalbody);
+            }
+            Stmt::Match(s) => {
+                self.visit_expr(&s.subject);
+                for (index, case) in s.cases.iter().enumerate() {
+                    self.in_arm(s.range, index, |walk| walk.visit_match_case(case));
+                }
+            }
+            // What a loop's body binds may or may not count behind it.
+            Stmt::For(s) => {
+                self.visit_expr(&s.iter);
+                self.visit_expr(&s.target);
+                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
+                self.in_arm(s.range, 1, |walk| walk.visit_body(&s.orelse));
+            }
+            Stmt::While(s) => {
+                self.visit_expr(&s.test);
+                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
+                self.in_arm(s.range, 1, |walk| walk.visit_body(&s.orelse));
+            }
+            _ => visitor::walk_stmt(self, stmt),
+        }
+    }
+
+    fn visit_annotation(&mut self, expr: &'a Expr) {
+        let outer = self.annotation.replace(span(expr.range()));
+        self.visit_expr(expr);
+        self.annotation = outer;
+    }
+
+    fn visit_decorator(&mut self, decorator: &'a ast::Decorator) {
+        let region = decorator.expression.range();
+        let decorating = match &decorator.expression {
+            Expr::Call(call) => &*call.func,
+            expression => expression,
+        };
+        self.expect_use(decorating, Usage::Decorator, region);
+        self.visit_expr(&decorator.expression);
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Name(name) => self.plain_name(name),
+            Expr::Attribute(attribute) => self.attribute(attribute),
+            Expr::Call(call) => self.call(call),
+            Expr::StringLiteral(literal) if self.annotation.is_some() && !self.quoted => {
+                self.quoted_annotation(literal);
+            }
+            Expr::Subscript(subscript) if last_name(&subscript.value) == Some("Literal") => {
+                self.visit_expr(&subscript.value);
+                self.outside_annotation(|walk| walk.visit_expr(&subscript.slice));
+            }
+            Expr::Subscript(subscript) => {
+                self.key_string(&subscript.slice);
+                visitor::walk_expr(self, expr);
+            }
+            Expr::Dict(dict) => {
+                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| self.key_string(key));
+                visitor::walk_expr(self, expr);
+            }
+            Expr::Lambda(lambda) => {
+                if let Some(parameters) = &lambda.parameters {
+                    self.defaults(parameters);
+                }
+                let scope = self.found.scopes.push(ScopeKind::Function, self.scope, None);
+                // A lambda's body is a function's: it can't see the class around it, and a walrus binds in it.
+                self.in_scope(scope, |walk| {
+                    if let Some(parameters) = &lambda.parameters {
+                        walk.parameters(parameters, None);
+                    }
+                    walk.visit_expr(&lambda.body);
+                });
+            }
+            Expr::ListComp(c) => self.comprehension_scope(&c.generators, |walk| walk.visit_expr(&c.elt)),
+            Expr::SetComp(c) => self.comprehension_scope(&c.generators, |walk| walk.visit_expr(&c.elt)),
+            Expr::Generator(c) => self.comprehension_scope(&c.generators, |walk| walk.visit_expr(&c.elt)),
+            Expr::DictComp(c) => self.comprehension_scope(&c.generators, |walk| {
+                if let Some(key) = &c.key {
+                    walk.visit_expr(key);
+                }
+                walk.visit_expr(&c.value);
+            }),
+            Expr::Named(named) => {
+                self.visit_expr(&named.value);
+                if let Expr::Name(name) = &*named.target {
+                    self.simple_name(name.range, Role::Store);
+                    let scope = self.walrus_scope();
+                    let scope = self.found.scopes.binding_scope(scope, name.id.as_str());
+                    self.bind_in(scope, name.id.as_str(), name.range, BindingKind::Variable);
+                }
+            }
+            _ => visitor::walk_expr(self, expr),
+        }
+    }
+
+    fn visit_keyword(&mut self, keyword: &'a ast::Keyword) {
+        self.label(keyword);
+        self.visit_expr(&keyword.value);
+    }
+
+    fn visit_except_handler(&mut self, handler: &'a ast::ExceptHandler) {
+        let ast::ExceptHandler::ExceptHandler(handler) = handler;
+        if let Some(type_) = &handler.type_ {
+            self.visit_expr(type_);
+        }
+        if let Some(name) = &handler.name {
+            self.simple_name(name.range, Role::Store);
+            self.bind(name.as_str(), name.range, BindingKind::Variable);
+        }
+        self.visit_body(&handler.body);
+    }
+
+    fn visit_type_param(&mut self, type_param: &'a ast::TypeParam) {
+        let name = type_param.name();
+        self.simple_name(name.range, Role::TypeParameter);
+        self.bind(name.as_str(), name.range, BindingKind::TypeParameter);
+        visitor::walk_type_param(self, type_param);
+    }
+
+    fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {
+        let captured = match pattern {
+            ast::Pattern::MatchAs(p) => p.name.as_ref(),
+            ast::Pattern::MatchStar(p) => p.name.as_ref(),
+            ast::Pattern::MatchMapping(p) => p.rest.as_ref(),
+            ast::Pattern::MatchClass(_)
+            | ast::Pattern::MatchOr(_)
+            | ast::Pattern::MatchSequence(_)
+            | ast::Pattern::MatchSingleton(_)
+            | ast::Pattern::MatchValue(_) => None,
+        };
+        if let Some(name) = captured {
+            self.simple_name(name.range, Role::Store);
+            self.bind(name.as_str(), name.range, BindingKind::Variable);
+        }
+        visitor::walk_pattern(self, pattern);
+    }
+
+    fn visit_pattern_keyword(&mut self, keyword: &'a ast::PatternKeyword) {
+        self.name(keyword.attr.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
+        self.visit_pattern(&keyword.pattern);
+    }
+}
+
+/// `self.x` stores in a method's own body.
+struct SelfTargets<'r> {
+    receiver: &'r str,
+    found: Vec<(String, TextRange)>,
+}
+
+impl<'a> Visitor<'a> for SelfTargets<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        if !matches!(stmt, Stmt::ClassDef(_)) {
+            visitor::walk_stmt(self, stmt);
+        }
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        if let Expr::Attribute(attribute) = expr
+            && matches!(attribute.ctx, ExprContext::Store)
+            && let Expr::Name(receiver) = &*attribute.value
+            && receiver.id.as_str() == self.receiver
+        {
+            self.found.push((attribute.attr.as_str().to_owned(), attribute.attr.range));
+        }
+        visitor::walk_expr(self, expr);
+    }
+}
+
+fn last_name(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::Name(name) => Some(name.id.as_str()),
+        Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
+        Expr::Subscript(subscript) => last_name(&subscript.value),
+        _ => None,
+    }
+}
+
+/// The arguments of `cast`, `TypeVar` and `NewType` that are types, and may be quoted.
+fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextRange> {
+    let positions = match callee {
+        Some("cast") => 0..1,
+        Some("NewType") => 1..2,
+        Some("TypeVar") => 1..usize::MAX,
+        _ => return Vec::new(),
+    };
+    let positional =
+        arguments.args.iter().enumerate().filter(|(at, _)| positions.contains(at)).map(|(_, arg)| arg.range());
+    let is_type = |keyword: &&ast::Keyword| {
+        keyword.arg.as_ref().is_some_and(|label| matches!(label.as_str(), "typ" | "tp" | "bound" | "default"))
+    };
+    positional.chain(arguments.keywords.iter().filter(is_type).map(|keyword| keyword.value.range())).collect()
+}
+
+/// `a . b` is the module `a.b`.
+fn despaced(dotted: &str) -> String {
+    dotted.split('.').map(str::trim).collect::<Vec<_>>().join(".")
+}

@@ -1,0 +1,255 @@
+//! What a mention is, from what each source says of it. Pure: the whole table of decisions is here.
+//!
+//! Order of trust: a definition that points into the declaration group; then the scopes of the text itself,
+//! where the type checker is silent (dead code) or answers with something that isn't spelled like the mention
+//! (a wrapper's `__call__`); then glean and references, unless scopes or a definition contradict them. Glean
+//! doesn't know scopes (a lambda's parameter is reported as the import it shadows), so scopes win over it.
+
+use std::collections::BTreeSet;
+
+use crate::plan::{MentionClass, Reason, Source, SymbolKind};
+use crate::python::Role;
+
+/// What `textDocument/definition` at the mention says, once its targets were looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Answer {
+    Nothing,
+    /// Into the declaration group, its constructor, or a binding that is known to hold the symbol.
+    Group,
+    /// At another binding of a variable that holds the symbol: a `global` rebinding, the other arm of an `if`.
+    SameVariable,
+    /// At an import that doesn't resolve.
+    UnresolvedImport(String),
+    /// At something else that is spelled like the mention.
+    Elsewhere(String),
+    /// At something that isn't spelled like the mention, which proves nothing.
+    Foreign(String),
+}
+
+/// What the scopes and imports of the text say of a plain name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum ScopeAnswer {
+    /// Every binding of the variable holds the symbol.
+    Symbol,
+    /// Some bindings of the variable do.
+    Perhaps,
+    /// A variable that never holds it.
+    Other(String),
+    UnresolvedImport(String),
+    /// An attribute, a builtin, or a name from a star import.
+    Silent,
+}
+
+/// All that is known of one mention that is an identifier.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Facts {
+    pub(super) role: Role,
+    pub(super) symbol: SymbolKind,
+    /// One of the group's own name tokens, or a token that binds an alias of it.
+    pub(super) declares: bool,
+    pub(super) definition: Answer,
+    pub(super) scopes: ScopeAnswer,
+    pub(super) glean: bool,
+    pub(super) references: bool,
+    /// The file has a syntax error before this place.
+    pub(super) after_error: bool,
+}
+
+/// The class of a mention, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Judgement {
+    pub(super) class: MentionClass,
+    pub(super) sources: BTreeSet<Source>,
+    pub(super) resolves_to: Option<String>,
+    pub(super) unresolved: Option<(Reason, String)>,
+}
+
+impl Judgement {
+    fn of(class: MentionClass, sources: BTreeSet<Source>) -> Self {
+        Self { class, sources, resolves_to: None, unresolved: None }
+    }
+
+    fn decoy(of: impl Into<String>) -> Self {
+        let resolves_to = Some(of.into());
+        Self { class: MentionClass::Decoy, sources: BTreeSet::new(), resolves_to, unresolved: None }
+    }
+
+    fn unresolved(reason: Reason, message: impl Into<String>) -> Self {
+        let unresolved = Some((reason, message.into()));
+        Self { class: MentionClass::Unresolved, sources: BTreeSet::new(), resolves_to: None, unresolved }
+    }
+}
+
+/// Decides what a mention is.
+pub(super) fn judge(facts: &Facts) -> Judgement {
+    match facts.role {
+        Role::ImportName if facts.declares => Judgement::of(MentionClass::Import, BTreeSet::from([Source::Scopes])),
+        _ if facts.declares && facts.role != Role::ImportAlias => {
+            Judgement::of(MentionClass::Definition, BTreeSet::new())
+        }
+        // A parser that recovers from an error may take a call for a parameter.
+        Role::Definition | Role::Parameter | Role::TypeParameter if facts.after_error => {
+            Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, so what it declares isn't sure")
+        }
+        Role::Definition | Role::Parameter | Role::TypeParameter => Judgement::decoy(elsewhere(facts)),
+        Role::ImportModule => Judgement::decoy(elsewhere(facts)),
+        Role::ImportName | Role::ImportAlias => judge_import(facts),
+        Role::KeywordLabel if is_never_a_label(facts.symbol) => Judgement::decoy("the name of a keyword argument"),
+        Role::KeywordLabel
+        | Role::Load
+        | Role::Store
+        | Role::Delete
+        | Role::Declared
+        | Role::AttributeLoad
+        | Role::AttributeStore => judge_use(facts),
+    }
+}
+
+fn is_never_a_label(symbol: SymbolKind) -> bool {
+    match symbol {
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Class | SymbolKind::TypeAlias => true,
+        SymbolKind::Variable | SymbolKind::Attribute | SymbolKind::Parameter => false,
+    }
+}
+
+fn judge_import(facts: &Facts) -> Judgement {
+    if let Some(sources) = says_reference(facts) {
+        return Judgement::of(MentionClass::Import, sources);
+    }
+    match (&facts.definition, &facts.scopes) {
+        (_, ScopeAnswer::UnresolvedImport(module)) | (Answer::UnresolvedImport(module), _) => unresolved_import(module),
+        (Answer::Elsewhere(what) | Answer::Foreign(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
+        _ => Judgement::unresolved(Reason::NoDefinition, "nothing says what this import brings in"),
+    }
+}
+
+fn judge_use(facts: &Facts) -> Judgement {
+    if let Some(sources) = says_reference(facts) {
+        return Judgement::of(MentionClass::Site, sources);
+    }
+    let cross_checked = facts.glean || facts.references;
+    match (&facts.definition, &facts.scopes) {
+        // Two sources against one about what no scope decides: a person should look.
+        (Answer::Elsewhere(what), ScopeAnswer::Silent) if facts.glean && facts.references => Judgement::unresolved(
+            Reason::Disagreement,
+            format!("its definition is {what}, but glean and references list it"),
+        ),
+        (Answer::Elsewhere(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
+        _ if facts.after_error => {
+            Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, and nothing says what it is")
+        }
+        (Answer::UnresolvedImport(module), _) | (_, ScopeAnswer::UnresolvedImport(module)) => unresolved_import(module),
+        (Answer::Foreign(what), _) => Judgement::unresolved(
+            Reason::ForeignTarget,
+            format!("the type checker answers with {what}, which isn't spelled like it"),
+        ),
+        (_, ScopeAnswer::Perhaps) => Judgement::unresolved(
+            Reason::Disagreement,
+            "the name is bound to the symbol in one place and to something else in another",
+        ),
+        _ if cross_checked => Judgement::unresolved(Reason::Disagreement, "one source lists it, the others don't"),
+        _ if facts.role.is_attribute() => Judgement::unresolved(
+            Reason::ReceiverTypeUnknown,
+            "the type of what stands before the dot isn't known; annotate it",
+        ),
+        _ if facts.role == Role::KeywordLabel => Judgement::unresolved(
+            Reason::KeywordLabel,
+            "a keyword argument that nothing ties to a parameter or a field",
+        ),
+        _ => Judgement::unresolved(Reason::NoDefinition, "nothing says what it is"),
+    }
+}
+
+/// The sources that say that the mention is a reference, where that is to be believed.
+fn says_reference(facts: &Facts) -> Option<BTreeSet<Source>> {
+    let mut sources = BTreeSet::new();
+    let points_here = facts.definition == Answer::Group || facts.definition == Answer::SameVariable;
+    if points_here {
+        sources.insert(Source::Definition);
+    }
+    let contradicted = matches!(facts.definition, Answer::Elsewhere(_));
+    if !facts.after_error && !contradicted && facts.scopes == ScopeAnswer::Symbol && !points_here {
+        sources.insert(Source::Scopes);
+    }
+    let scopes_deny = matches!(facts.scopes, ScopeAnswer::Other(_));
+    if points_here || !(contradicted || scopes_deny) {
+        sources.extend(facts.glean.then_some(Source::Glean));
+        sources.extend(facts.references.then_some(Source::References));
+    }
+    (!sources.is_empty()).then_some(sources)
+}
+
+fn unresolved_import(module: &str) -> Judgement {
+    Judgement::unresolved(Reason::ImportUnresolved, format!("it comes from {module}, and that import doesn't resolve"))
+}
+
+fn elsewhere(facts: &Facts) -> String {
+    match (&facts.definition, &facts.scopes) {
+        (Answer::Elsewhere(what), _) | (_, ScopeAnswer::Other(what)) => what.clone(),
+        _ => "something else of that name".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(role: Role, definition: Answer, scopes: ScopeAnswer) -> Facts {
+        let symbol = SymbolKind::Function;
+        let (declares, glean, references, after_error) = (false, false, false, false);
+        Facts { role, symbol, declares, definition, scopes, glean, references, after_error }
+    }
+
+    fn elsewhere() -> Answer {
+        Answer::Elsewhere("b.g".to_owned())
+    }
+
+    fn check(facts: Facts, expected: MentionClass) {
+        assert_eq!(judge(&facts).class, expected, "{facts:?}");
+    }
+
+    #[test]
+    fn a_definition_in_the_group_is_a_reference() {
+        check(facts(Role::Load, Answer::Group, ScopeAnswer::Silent), MentionClass::Site);
+        check(facts(Role::ImportName, Answer::Group, ScopeAnswer::Silent), MentionClass::Import);
+    }
+
+    #[test]
+    fn glean_alone_does_not_beat_scopes_or_a_definition_elsewhere() {
+        let glean = |mut facts: Facts| {
+            facts.glean = true;
+            facts
+        };
+        let shadowed = ScopeAnswer::Other("parameter f".to_owned());
+        check(glean(facts(Role::Load, Answer::Nothing, shadowed)), MentionClass::Decoy);
+        check(glean(facts(Role::Load, elsewhere(), ScopeAnswer::Perhaps)), MentionClass::Decoy);
+        check(glean(facts(Role::AttributeLoad, Answer::Nothing, ScopeAnswer::Silent)), MentionClass::Site);
+    }
+
+    #[test]
+    fn scopes_speak_where_the_checker_is_silent_or_answers_with_a_wrapper() {
+        check(facts(Role::Load, Answer::Nothing, ScopeAnswer::Symbol), MentionClass::Site);
+        check(facts(Role::Load, Answer::Foreign("x".to_owned()), ScopeAnswer::Symbol), MentionClass::Site);
+        check(facts(Role::Load, elsewhere(), ScopeAnswer::Symbol), MentionClass::Decoy);
+    }
+
+    #[test]
+    fn behind_a_syntax_error_scopes_prove_nothing() {
+        let mut broken = facts(Role::Load, Answer::Nothing, ScopeAnswer::Symbol);
+        broken.after_error = true;
+        check(broken, MentionClass::Unresolved);
+    }
+
+    #[test]
+    fn a_label_is_never_a_function() {
+        check(facts(Role::KeywordLabel, Answer::Nothing, ScopeAnswer::Silent), MentionClass::Decoy);
+    }
+
+    #[test]
+    fn what_nobody_knows_is_unresolved_with_a_reason() {
+        for role in [Role::Load, Role::AttributeLoad, Role::ImportName] {
+            let judgement = judge(&facts(role, Answer::Nothing, ScopeAnswer::Silent));
+            assert!(judgement.unresolved.is_some(), "{role:?}");
+        }
+    }
+}

@@ -1,0 +1,340 @@
+//! The files of a workspace: which are looked at, which are not and why, and their modules' names.
+//!
+//! Reading is here; what a text means is `python`'s, and what a mention refers to is decided elsewhere.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+
+use ignore::WalkBuilder;
+use memchr::memmem;
+
+use crate::plan::Reason;
+use crate::python::{ImportRef, Module};
+use crate::text::{ProjectRoot, RelPath, SourceText};
+
+use super::ScoutError;
+
+/// Folders that the type checker never reads, beside hidden ones.
+const UNREAD_FOLDERS: [&str; 4] = ["node_modules", "__pycache__", "venv", "site-packages"];
+/// Folders that hold nobody's source.
+const INTERNAL_FOLDERS: [&str; 5] = [".git", ".hg", ".tainie", ".mypy_cache", ".ruff_cache"];
+const VENDORED_FOLDERS: [&str; 5] = ["_vendor", "vendor", "vendored", "_vendored", "third_party"];
+/// Larger files are data.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+/// How much of a file is looked at for the mark of a generator.
+const HEADER_BYTES: usize = 1000;
+
+/// One file with its syntax.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) source: SourceText,
+    pub(crate) module: Module,
+}
+
+/// A file that may hold mentions but isn't looked at.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Unread {
+    pub(super) file: RelPath,
+    pub(super) reason: Reason,
+    pub(super) message: String,
+}
+
+/// The Python files of a workspace.
+pub(crate) struct Codebase {
+    root: ProjectRoot,
+    files: BTreeSet<RelPath>,
+    unread: BTreeSet<Unread>,
+    import_roots: Vec<PathBuf>,
+    loaded: BTreeMap<RelPath, Option<Rc<Loaded>>>,
+    outside: BTreeMap<PathBuf, Option<Rc<Loaded>>>,
+}
+
+impl Codebase {
+    /// Lists the workspace's files. `import_roots` are the folders that modules are named from, as the type
+    /// checker has them; those that the layout shows are added.
+    pub(crate) fn open(root: &ProjectRoot, import_roots: &[PathBuf]) -> Result<Self, ScoutError> {
+        if !root.as_path().is_dir() {
+            return Err(ScoutError::NoWorkspace { path: root.to_string() });
+        }
+        let mut roots: Vec<PathBuf> = import_roots.to_vec();
+        let src = root.as_path().join("src");
+        if src.is_dir() && !src.join("__init__.py").exists() {
+            roots.push(src);
+        }
+        roots.push(root.as_path().to_owned());
+        roots.retain(|candidate| root.as_path().starts_with(candidate) || candidate.starts_with(root.as_path()));
+        roots.sort_by_key(|root| std::cmp::Reverse(root.components().count()));
+        roots.dedup();
+        let mut codebase = Self {
+            root: root.clone(),
+            files: BTreeSet::new(),
+            unread: BTreeSet::new(),
+            import_roots: roots,
+            loaded: BTreeMap::new(),
+            outside: BTreeMap::new(),
+        };
+        codebase.list();
+        if codebase.files.is_empty() && codebase.unread.is_empty() {
+            return Err(ScoutError::NoPython { path: root.to_string() });
+        }
+        Ok(codebase)
+    }
+
+    pub(crate) const fn root(&self) -> &ProjectRoot {
+        &self.root
+    }
+
+    /// The folders that modules are named from, the deepest first.
+    pub(super) fn import_roots(&self) -> &[PathBuf] {
+        &self.import_roots
+    }
+
+    /// All files that are looked at.
+    pub(super) fn files(&self) -> impl Iterator<Item = &RelPath> {
+        self.files.iter()
+    }
+
+    pub(super) fn contains(&self, file: &RelPath) -> bool {
+        self.files.contains(file)
+    }
+
+    fn list(&mut self) {
+        let mut builder = WalkBuilder::new(self.root.as_path());
+        builder.hidden(false).parents(false).follow_links(false).require_git(false);
+        builder.filter_entry(|entry| !INTERNAL_FOLDERS.iter().any(|name| entry.file_name() == *name));
+        let respected: BTreeSet<PathBuf> = builder.build().flatten().map(ignore::DirEntry::into_path).collect();
+        builder.standard_filters(false);
+        let root = self.root.clone();
+        for entry in builder.build().flatten() {
+            if entry.path() == root.as_path() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let Ok(file) = root.relativize(entry.path()) else { continue };
+            let ignored = !respected.contains(entry.path());
+            match self.judge_file(&file, &entry, ignored) {
+                Standing::Read => {
+                    self.files.insert(file);
+                }
+                Standing::Unread(reason, message) => {
+                    self.unread.insert(Unread { file, reason, message });
+                }
+                Standing::Foreign => {}
+            }
+        }
+    }
+
+    fn judge_file(&self, file: &RelPath, entry: &ignore::DirEntry, ignored: bool) -> Standing {
+        let unread = |reason, message: &str| Standing::Unread(reason, message.to_owned());
+        let is_python = match file.extension() {
+            Some("py" | "pyi" | "pyw") => true,
+            Some("ipynb") => return unread(Reason::Notebook, "a notebook: its cells aren't searched yet"),
+            Some("pyx" | "pxd" | "pxi") => {
+                return unread(Reason::NotCovered, "Cython, which the type checker doesn't read");
+            }
+            Some(_) => false,
+            None if is_python_script(entry.path()) => {
+                return unread(Reason::NotCovered, "a Python script without .py, which the type checker doesn't read");
+            }
+            None => false,
+        };
+        if !is_python {
+            return Standing::Foreign;
+        }
+        if entry.file_type().is_some_and(|kind| kind.is_symlink()) {
+            return self.judge_link(entry.path());
+        }
+        if let Some(folder) = file.directories().into_iter().find(|name| name.starts_with('.')) {
+            let message = format!("below the hidden folder {folder}, which the type checker doesn't read");
+            return Standing::Unread(Reason::NotCovered, message);
+        }
+        if let Some(folder) = file.directories().into_iter().find(|name| UNREAD_FOLDERS.contains(name)) {
+            let message = format!("below {folder}, which the type checker doesn't read");
+            return Standing::Unread(Reason::NotCovered, message);
+        }
+        if self.in_virtual_environment(file) {
+            return unread(Reason::NotCovered, "in a virtual environment");
+        }
+        if ignored {
+            return unread(Reason::NotCovered, "ignored by .gitignore");
+        }
+        if entry.metadata().is_ok_and(|data| data.len() > MAX_FILE_BYTES) {
+            return unread(Reason::NotCovered, "over 16 MiB");
+        }
+        Standing::Read
+    }
+
+    /// A link to a file of the workspace is the same file again; one to elsewhere isn't the workspace's to edit.
+    fn judge_link(&self, path: &Path) -> Standing {
+        match path.canonicalize() {
+            Ok(target) if target.starts_with(self.root.as_path()) => {
+                let message = "a symbolic link to a file of the workspace, which is looked at under its own name";
+                Standing::Unread(Reason::Symlink, message.to_owned())
+            }
+            Ok(target) => {
+                let message = format!("a symbolic link that leaves the workspace, to {}", target.display());
+                Standing::Unread(Reason::Symlink, message)
+            }
+            Err(_) => Standing::Unread(Reason::Symlink, "a dangling symbolic link".to_owned()),
+        }
+    }
+
+    fn in_virtual_environment(&self, file: &RelPath) -> bool {
+        let mut folder = self.root.as_path().to_owned();
+        file.directories().into_iter().any(|name| {
+            folder.push(name);
+            folder.join("pyvenv.cfg").is_file()
+        })
+    }
+
+    /// Files that are looked at and hold one of the texts.
+    pub(super) fn files_with(&self, texts: &BTreeSet<String>) -> BTreeSet<RelPath> {
+        let holds = |file: &&RelPath| read(&self.root.join(file)).is_ok_and(|bytes| holds_any(&bytes, texts));
+        self.files.iter().filter(holds).cloned().collect()
+    }
+
+    /// Files that aren't looked at and hold the text, or couldn't be searched for it.
+    pub(super) fn unread_with(&self, text: &str) -> Vec<Unread> {
+        let texts = BTreeSet::from([text.to_owned()]);
+        let holds = |unread: &&Unread| match read(&self.root.join(&unread.file)) {
+            Ok(bytes) => holds_any(&bytes, &texts),
+            Err(_) => unread.reason == Reason::Symlink,
+        };
+        self.unread.iter().filter(holds).cloned().collect()
+    }
+
+    /// Reads and parses a file of the workspace, once. `None`: it can't be read or isn't UTF-8, which
+    /// [`Codebase::why_not`] tells.
+    pub(super) fn load(&mut self, file: &RelPath) -> Option<Rc<Loaded>> {
+        let path = self.root.join(file);
+        self.loaded.entry(file.clone()).or_insert_with(|| load(&path).ok().map(Rc::new)).clone()
+    }
+
+    /// What was loaded before; never reads.
+    pub(super) fn loaded(&self, file: &RelPath) -> Option<&Rc<Loaded>> {
+        self.loaded.get(file)?.as_ref()
+    }
+
+    /// The same for a file anywhere: the standard library, a dependency.
+    pub(super) fn load_outside(&mut self, path: &Path) -> Option<Rc<Loaded>> {
+        self.outside.entry(path.to_owned()).or_insert_with(|| load(path).ok().map(Rc::new)).clone()
+    }
+
+    /// Why a file couldn't be loaded.
+    pub(super) fn why_not(&self, file: &RelPath) -> (Reason, String) {
+        match load(&self.root.join(file)) {
+            Ok(_) => (Reason::Unreadable, "it could be read at the second attempt only".to_owned()),
+            Err(why) => why,
+        }
+    }
+
+    /// The dotted name that a file is imported by.
+    pub(super) fn module_name(&self, file: &RelPath) -> String {
+        self.module_name_of(&self.root.join(file))
+    }
+
+    /// The same for a file anywhere; outside the import roots, the name below `site-packages` or the bare stem.
+    pub(super) fn module_name_of(&self, path: &Path) -> String {
+        let below = self.import_roots.iter().find_map(|root| path.strip_prefix(root).ok());
+        let inside = below.map_or_else(|| below_site_packages(path), Path::to_owned);
+        let mut parts: Vec<String> =
+            inside.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+        if parts.last().is_some_and(|last| last == "__init__") && parts.len() > 1 {
+            parts.pop();
+        }
+        parts.join(".")
+    }
+
+    /// The workspace's files that an import written in `from` may mean: a module, a package, their stubs.
+    pub(super) fn resolve_import(&self, from: &RelPath, import: &ImportRef) -> Vec<RelPath> {
+        let own = self.root.join(from);
+        let parts: Vec<&str> = import.module.split('.').filter(|part| !part.is_empty()).collect();
+        let bases: Vec<PathBuf> = if import.level > 0 {
+            own.ancestors().nth(import.level).map(Path::to_owned).into_iter().collect()
+        } else {
+            let sibling = own.parent().map(Path::to_owned);
+            self.import_roots.iter().cloned().chain(sibling).collect()
+        };
+        bases.iter().flat_map(|base| self.module_files(base, &parts)).collect()
+    }
+
+    fn module_files(&self, base: &Path, parts: &[&str]) -> Vec<RelPath> {
+        let mut stem = base.to_owned();
+        stem.extend(parts);
+        let names = [".py", ".pyi", "/__init__.py", "/__init__.pyi"];
+        let mut files: Vec<RelPath> = names
+            .iter()
+            .filter_map(|ending| {
+                let path = PathBuf::from(format!("{}{ending}", stem.display()));
+                self.root.relativize(&path).ok().filter(|file| self.contains(file))
+            })
+            .collect();
+        files.sort();
+        files
+    }
+
+    /// The `.pyi` of a `.py`, or the other way round.
+    pub(super) fn stub_twin(&self, file: &RelPath) -> Option<RelPath> {
+        let twin = match file.as_str() {
+            name if name.ends_with(".pyi") => name.trim_end_matches('i').to_owned(),
+            name => format!("{name}i"),
+        };
+        RelPath::new(&twin).ok().filter(|twin| self.contains(twin))
+    }
+}
+
+enum Standing {
+    Read,
+    Unread(Reason, String),
+    Foreign,
+}
+
+/// Whether a file says of itself that a program wrote it, or lies in a folder of vendored code.
+pub(super) fn is_generated(file: &RelPath, source: &SourceText) -> bool {
+    let text = source.as_str();
+    let mut end = HEADER_BYTES.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    let header = text.get(..end).unwrap_or_default();
+    header.contains("@generated")
+        || header.contains("DO NOT EDIT")
+        || file.directories().iter().any(|folder| VENDORED_FOLDERS.contains(folder))
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    std::fs::read(path)
+}
+
+fn load(path: &Path) -> Result<Loaded, (Reason, String)> {
+    let bytes = read(path).map_err(|error| (Reason::Unreadable, error.to_string()))?;
+    let source = SourceText::from_bytes(bytes).map_err(|error| (Reason::NotUtf8, error.to_string()))?;
+    let stub = path.extension().is_some_and(|extension| extension == "pyi");
+    let module = Module::parse(&source, stub);
+    Ok(Loaded { source, module })
+}
+
+fn holds_any(bytes: &[u8], texts: &BTreeSet<String>) -> bool {
+    texts.iter().any(|text| memmem::find(bytes, text.as_bytes()).is_some())
+}
+
+fn is_python_script(path: &Path) -> bool {
+    use std::io::Read as _;
+    let mut first = [0; 128];
+    let Ok(read) = std::fs::File::open(path).and_then(|mut file| file.read(&mut first)) else { return false };
+    let line = first.get(..read).and_then(|bytes| bytes.split(|&b| b == b'\n').next()).unwrap_or_default();
+    line.starts_with(b"#!") && memmem::find(line, b"python").is_some()
+}
+
+/// `os.path` for `…/lib/python3.11/os/path.py`, `pkg.mod` for `…/site-packages/pkg/mod.pyi`.
+fn below_site_packages(path: &Path) -> PathBuf {
+    let parts: Vec<_> = path.iter().collect();
+    let is_base = |name: &std::ffi::OsStr| {
+        let name = name.to_string_lossy();
+        name == "site-packages" || name == "stdlib" || name.starts_with("python3") || name == "stubs"
+    };
+    match parts.iter().rposition(|part| is_base(part)) {
+        Some(at) => parts.iter().skip(at + 1).collect(),
+        None => path.file_name().map(PathBuf::from).unwrap_or_default(),
+    }
+}

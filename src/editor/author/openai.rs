@@ -40,12 +40,6 @@ pub(crate) struct ModelSettings {
     pub(crate) time_limit: Duration,
 }
 
-impl ModelSettings {
-    pub(crate) fn new(base_url: &str) -> Self {
-        Self { base_url: base_url.to_owned(), model: None, api_key: None, time_limit: Duration::from_mins(5) }
-    }
-}
-
 impl fmt::Debug for ModelSettings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let api_key = if self.api_key.is_some() { "set" } else { "none" };

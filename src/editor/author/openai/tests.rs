@@ -6,12 +6,16 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::editor::author::rules::tests::assignment;
-use crate::editor::verify::verify;
-use crate::editor::{Objection, ReplyFault};
+use crate::editor::contract::ReplyFault;
+use crate::editor::verify::{Objection, verify};
 use crate::plan::Feedback;
 use crate::text::ByteSpan;
 
 use super::*;
+
+fn settings(base_url: &str) -> ModelSettings {
+    ModelSettings { base_url: base_url.to_owned(), model: None, api_key: None, time_limit: Duration::from_mins(5) }
+}
 
 /// What the server does with one request.
 #[derive(Clone)]
@@ -66,7 +70,7 @@ impl Scripted {
             model: Some("m".to_owned()),
             api_key: Some("sk-secret-1".to_owned()),
             time_limit: Duration::from_secs(2),
-            ..ModelSettings::new(&self.address)
+            ..settings(&self.address)
         };
         Model::connect(&settings, Spared::default()).await.unwrap()
     }
@@ -265,7 +269,7 @@ async fn nobody_there_is_told_with_the_cause() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", closed.local_addr().unwrap());
     drop(closed);
-    let error = Model::connect(&ModelSettings::new(&address), Spared::default()).await.unwrap_err();
+    let error = Model::connect(&settings(&address), Spared::default()).await.unwrap_err();
     assert!(
         matches!(&error, EditorError::Unreachable { message, .. } if message.to_lowercase().contains("refused")),
         "{error:?}"
@@ -276,13 +280,12 @@ async fn nobody_there_is_told_with_the_cause() {
 async fn the_model_is_the_first_that_the_server_lists() {
     let list = json!({"object": "list", "data": [{"id": "nomic-embed-text"}, {"id": "qwen"}, {"id": "other"}]});
     let server = Scripted::start(vec![Act::Answer(200, list.to_string()), Act::Answer(200, edit("f(2)"))]).await;
-    let model =
-        Model::connect(&ModelSettings::new(server.address.trim_end_matches("/v1")), Spared::default()).await.unwrap();
+    let model = Model::connect(&settings(server.address.trim_end_matches("/v1")), Spared::default()).await.unwrap();
     assert_eq!(model.name(), "qwen");
     model.propose(&given()).await.unwrap();
     assert_eq!(server.body(1)["model"], json!("qwen"));
     let server = Scripted::start(vec![Act::Answer(200, json!({"data": []}).to_string())]).await;
-    let error = Model::connect(&ModelSettings::new(&server.address), Spared::default()).await.unwrap_err();
+    let error = Model::connect(&settings(&server.address), Spared::default()).await.unwrap_err();
     assert!(matches!(error, EditorError::NoModel { .. }));
 }
 
@@ -301,15 +304,15 @@ async fn what_rules_can_tell_is_not_asked() {
 async fn the_key_is_shown_nowhere() {
     let server = Scripted::start(vec![Act::Drop]).await;
     let model = server.model().await;
-    let settings = ModelSettings { api_key: Some("sk-secret-1".to_owned()), ..ModelSettings::new("ftp://x") };
-    let error = Model::connect(&settings, Spared::default()).await.unwrap_err();
+    let with_key = ModelSettings { api_key: Some("sk-secret-1".to_owned()), ..settings("ftp://x") };
+    let error = Model::connect(&with_key, Spared::default()).await.unwrap_err();
     let asked = model.propose(&given()).await.unwrap_err();
     for shown in
-        [format!("{model:?}"), format!("{settings:?}"), format!("{error:?} {error}"), format!("{asked:?} {asked}")]
+        [format!("{model:?}"), format!("{with_key:?}"), format!("{error:?} {error}"), format!("{asked:?} {asked}")]
     {
         assert!(!shown.contains("secret"), "{shown}");
     }
-    let bad = ModelSettings { api_key: Some("a\nb".to_owned()), ..ModelSettings::new(&server.address) };
+    let bad = ModelSettings { api_key: Some("a\nb".to_owned()), ..settings(&server.address) };
     assert!(matches!(Model::connect(&bad, Spared::default()).await, Err(EditorError::Key)));
 }
 
@@ -333,7 +336,7 @@ async fn a_real_model_edits_the_call_sites_of_d4() {
         eprintln!("skipped: TAINIE_LIVE_MODEL_URL names no model server");
         return;
     };
-    let model = Model::connect(&ModelSettings::new(&url), Spared::default()).await.unwrap();
+    let model = Model::connect(&settings(&url), Spared::default()).await.unwrap();
     let dictionaries = [
         "{\"page\": \"dashboard\"}",
         "{\"page\": \"profile\"}",
@@ -370,7 +373,7 @@ async fn a_real_model_edits_calls_around_settled_ones() {
         eprintln!("skipped: TAINIE_LIVE_MODEL_URL names no model server");
         return;
     };
-    let model = Model::connect(&ModelSettings::new(&url), Spared::default()).await.unwrap();
+    let model = Model::connect(&settings(&url), Spared::default()).await.unwrap();
     for (region, name, settled, expected) in [
         ("f(f(1, v=True))", 0, (2, 14), "f(f(1, v=True), v=True)"),
         ("q.m(a, v=True).m(b)", 15, (0, 14), "q.m(a, v=True).m(b, v=True)"),

@@ -22,7 +22,7 @@ use super::report::{
 use super::rounds::{self, Standing};
 use super::scouting::Progress;
 use super::wire::{WireTool, wire_site};
-use super::{ApplyError, HarnessError, PlannedWrite};
+use super::{ApplyError, HarnessError, PlannedWrite, wiring};
 
 /// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
 const PROBE: &str = "tainie_probe_no_such_keyword";
@@ -137,7 +137,7 @@ impl<'j> Run<'j> {
     /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
     fn settle_without_asking(&mut self) {
         let Some(understood) = self.job.understood.clone() else { return };
-        let rules = editor::Rules::new(understood.spared);
+        let rules = wiring::rules(understood.spared);
         for index in 0..self.work.len() {
             if self.work.get(index).is_none_or(|work| work.outcome.is_some()) {
                 continue;
@@ -167,7 +167,7 @@ impl<'j> Run<'j> {
     async fn probe(&mut self) -> Result<(), HarnessError> {
         let Some(understood) = &self.job.understood else { return Ok(()) };
         let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
-        let probe = editor::Rules::new(understood.spared.clone());
+        let probe = wiring::rules(understood.spared.clone());
         let mut probes = Vec::new();
         for index in 0..self.work.len() {
             let Some((assignment, _)) = self.assignment(index, Some(operation.clone())) else { continue };

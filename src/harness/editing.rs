@@ -99,6 +99,7 @@ struct Run<'j> {
     seconds: Seconds,
     checks: usize,
     model_calls: usize,
+    answers: usize,
     /// Diagnostics that rejected attempts would have brought.
     objections: Vec<ReportedFinding>,
     /// The server is gone: nobody is asked any more.
@@ -124,6 +125,7 @@ impl<'j> Run<'j> {
             seconds,
             checks: 0,
             model_calls: 0,
+            answers: 0,
             objections,
             gone: None,
             timeouts_in_a_row: 0,
@@ -225,7 +227,7 @@ impl<'j> Run<'j> {
             let mut watch = Stopwatch::start(clock);
             let mut proposed = Vec::new();
             for &index in &pending {
-                if let Some(proposal) = self.ask(index, attempt, author).await {
+                if let Some(proposal) = self.ask(index, attempt, author).await? {
                     proposed.push((index, proposal));
                 }
                 if attempt == 0 {
@@ -251,14 +253,20 @@ impl<'j> Run<'j> {
     }
 
     /// One question to the author about one site; a proposal when the answer has the right shape.
-    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<(Proposal, Option<String>)> {
+    /// A server that was never there is no answer at all: the run has no result.
+    async fn ask<A: Author>(
+        &mut self,
+        index: usize,
+        attempt: usize,
+        author: &A,
+    ) -> Result<Option<(Proposal, Option<String>)>, HarnessError> {
         if self.gone.is_some() {
-            return None;
+            return Ok(None);
         }
         let operation = self.job.understood.as_ref().map(|understood| understood.operation.clone());
         let Some((mut assignment, standing)) = self.assignment(index, operation) else {
             self.settle(index, Outcome::Left, "its region can't be read");
-            return None;
+            return Ok(None);
         };
         assignment.attempt = attempt;
         let answer = author.propose(&assignment).await;
@@ -268,11 +276,13 @@ impl<'j> Run<'j> {
         match answer {
             Ok(answer) => {
                 self.timeouts_in_a_row = 0;
-                self.take(index, answer, author.name(), &assignment, &standing)
+                self.answers += 1;
+                Ok(self.take(index, answer, author.name(), &assignment, &standing))
             }
+            Err(error) if error.is_final() && self.answers == 0 => Err(error.into()),
             Err(error) => {
                 self.no_answer(index, author.name(), &error);
-                None
+                Ok(None)
             }
         }
     }

@@ -1,13 +1,15 @@
 //! Why a command has no result, in kinds that the command line turns into exit codes and advice.
 
+use std::path::PathBuf;
+
 use crate::checker::CheckerError;
 use crate::editor::EditorError;
 use crate::gate::GateError;
 use crate::lsp::LspError;
 use crate::scout::{Candidate, ScoutError};
-use crate::text::{EditError, PathError};
+use crate::text::{EditError, PathError, RelPath};
 
-use super::{ApplyError, JournalError, StateError, TaskError, UndoError};
+use super::{ApplyError, JournalError, RunId, StateError, TaskError, UndoError};
 
 /// How bad it is, as DESIGN's table of exit codes has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,6 +36,14 @@ pub(crate) enum Advice {
     Setup,
     /// The files changed since they were read.
     Scout,
+    /// They changed since the worklist was made: only a new one is of use.
+    ScoutAgain { symbol: String },
+    /// The files of a run hold something else by now.
+    BringBack { run: RunId },
+    /// Where a journal was looked for.
+    Looked(Vec<PathBuf>),
+    /// Name another folder.
+    NameWorkspace,
     /// Another process is at work.
     Wait,
     /// A file or folder can't be written.
@@ -42,8 +52,10 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
-    /// How to say which symbol and what to do.
+    /// How to say which symbol.
     NameSymbol,
+    /// How to say what to do.
+    SayWhat,
 }
 
 /// Why a command has no result.
@@ -75,6 +87,8 @@ pub(crate) enum HarnessError {
     Gate(#[from] GateError),
     #[error("the edits don't fit together")]
     Edits(#[from] EditError),
+    #[error("the {what} {path} can't be read: {reason}")]
+    NoInput { what: &'static str, path: String, reason: String },
     #[error("the task file {file} can't be used")]
     Task { file: String, source: TaskError },
     #[error("the task file {file} names no symbol of the workspace{}", tried(names))]
@@ -89,8 +103,12 @@ pub(crate) enum HarnessError {
     NoServer,
     #[error("this build has no model editor (the feature `openai` is off)")]
     NoModelBuilt,
-    #[error("the worklist can't be used: {reason}")]
-    Worklist { reason: String },
+    #[error("the worklist {file} can't be used: {reason}")]
+    Worklist { file: String, reason: String },
+    #[error("the worklist {file} is refused: {reason}")]
+    WorklistRefused { file: String, reason: String },
+    #[error("the worklist {file} is of files that changed since: {}", list(files))]
+    WorklistStale { file: String, symbol: String, files: Vec<RelPath> },
     #[error("{pattern:?} is no glob pattern: {reason}")]
     Glob { pattern: String, reason: String },
     #[error("no run {run:?}; `tainie history` numbers them")]
@@ -122,9 +140,16 @@ impl HarnessError {
             Self::Undo(UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })) => {
                 Failure::Impossible
             }
-            Self::Journal(_) | Self::Apply(_) | Self::Undo(_) => Failure::Refused,
+            // The task is well formed, but none of its names is one of this workspace.
+            Self::NoSymbol { names, .. } if !names.is_empty() => Failure::Impossible,
+            Self::Journal(_)
+            | Self::Apply(_)
+            | Self::Undo(_)
+            | Self::WorklistRefused { .. }
+            | Self::WorklistStale { .. } => Failure::Refused,
             Self::Path(_)
             | Self::Workspace { .. }
+            | Self::NoInput { .. }
             | Self::Task { .. }
             | Self::NoSymbol { .. }
             | Self::NoInstruction
@@ -141,6 +166,12 @@ impl HarnessError {
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
+            Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
+            Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },
+            Self::State(StateError::NoJournal { looked, .. }) => Advice::Looked(looked.clone()),
+            Self::Workspace { .. } | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => {
+                Advice::NameWorkspace
+            }
             Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,
             Self::Journal(JournalError::Folder { .. })
             | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => Advice::Permissions,
@@ -148,10 +179,15 @@ impl HarnessError {
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
-            Self::NoSymbol { .. } | Self::NoInstruction => Advice::NameSymbol,
+            Self::NoSymbol { .. } => Advice::NameSymbol,
+            Self::NoInstruction => Advice::SayWhat,
             _ => Advice::None,
         }
     }
+}
+
+fn list(files: &[RelPath]) -> String {
+    files.iter().map(RelPath::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn tried(names: &[String]) -> String {

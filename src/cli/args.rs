@@ -1,4 +1,5 @@
-//! What may be typed.
+//! What may be typed. Doc comments here are the help texts, so they are written for a terminal and not for rustdoc.
+#![expect(clippy::doc_markdown, rustdoc::bare_urls, reason = "the doc comments are help texts")]
 
 use std::path::PathBuf;
 

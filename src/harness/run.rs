@@ -456,12 +456,10 @@ pub(crate) fn run_record(
 ) -> Result<RunRecord, HarnessError> {
     let (_, state) = recorded(surroundings, folder, named)?;
     let history = History::open(&state)?;
-    match run_id(run)? {
-        Some(id) => Ok(history.run(id)?),
-        None => {
-            let runs = history.runs()?;
-            let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
-            last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
-        }
+    if let Some(id) = run_id(run)? {
+        return Ok(history.run(id)?);
     }
+    let runs = history.runs()?;
+    let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
+    last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
 }

@@ -159,6 +159,9 @@ pub(super) struct EditArgs {
     /// Skip sites that the type checker can't judge, instead of reporting them as unchecked
     #[arg(long)]
     pub(super) strict: bool,
+    /// Edit only references of this kind, such as call or decorator (repeatable)
+    #[arg(long, value_name = "KIND")]
+    pub(super) kind: Vec<String>,
     /// Edit only files that match (repeatable); also lets generated files be edited
     #[arg(long, value_name = "GLOB")]
     pub(super) include: Vec<String>,

@@ -90,7 +90,7 @@ pub(super) async fn scout_with(
     let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
-    let worklist =
+    let mut worklist =
         scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
     definitions.stop().await;
     worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);

@@ -1,7 +1,5 @@
 //! Why a command has no result, in kinds that the command line turns into exit codes and advice.
 
-use std::path::PathBuf;
-
 use crate::checker::CheckerError;
 use crate::editor::EditorError;
 use crate::gate::GateError;
@@ -40,8 +38,6 @@ pub(crate) enum Advice {
     ScoutAgain { symbol: String },
     /// The files of a run hold something else by now.
     BringBack { run: RunId },
-    /// Where a journal was looked for.
-    Looked(Vec<PathBuf>),
     /// Name another folder.
     NameWorkspace,
     /// Another process is at work.
@@ -52,6 +48,8 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
+    /// The folders in which a journal was looked for.
+    Looked(Vec<String>),
     /// How to say which symbol.
     NameSymbol,
     /// How to say what to do.
@@ -134,12 +132,13 @@ impl HarnessError {
             | Self::NoModelBuilt
             | Self::Model(_)
             | Self::Demo { .. }
-            | Self::NoRun { .. } => Failure::Impossible,
-            Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
-            | Self::Undo(UndoError::Nothing | UndoError::NotApplied { .. }) => Failure::Impossible,
-            Self::Undo(UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })) => {
-                Failure::Impossible
-            }
+            | Self::NoRun { .. }
+            | Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
+            | Self::Undo(
+                UndoError::Nothing
+                | UndoError::NotApplied { .. }
+                | UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. }),
+            ) => Failure::Impossible,
             // The task is well formed, but none of its names is one of this workspace.
             Self::NoSymbol { names, .. } if !names.is_empty() => Failure::Impossible,
             Self::Journal(_)
@@ -168,20 +167,43 @@ impl HarnessError {
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
             Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },
-            Self::State(StateError::NoJournal { looked, .. }) => Advice::Looked(looked.clone()),
             Self::Workspace { .. } | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => {
                 Advice::NameWorkspace
             }
-            Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,
-            Self::Journal(JournalError::Folder { .. })
-            | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => Advice::Permissions,
+            Self::Apply(
+                ApplyError::ReadOnlyFile { .. }
+                | ApplyError::ReadOnlyFolder { .. }
+                | ApplyError::Journal(JournalError::Folder { .. }),
+            )
+            | Self::Journal(JournalError::Folder { .. }) => Advice::Permissions,
+            Self::State(StateError::NoJournal { looked, .. }) => {
+                Advice::Looked(looked.iter().map(|folder| folder.display().to_string()).collect())
+            }
             Self::Journal(JournalError::Locked { .. })
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
             Self::NoSymbol { .. } => Advice::NameSymbol,
             Self::NoInstruction => Advice::SayWhat,
-            _ => Advice::None,
+            Self::Scout(_)
+            | Self::Lsp(_)
+            | Self::Journal(_)
+            | Self::Apply(_)
+            | Self::Undo(_)
+            | Self::Path(_)
+            | Self::Unreadable { .. }
+            | Self::Oracle { .. }
+            | Self::Gate(_)
+            | Self::Edits(_)
+            | Self::Task { .. }
+            | Self::NoModelBuilt
+            | Self::NoInput { .. }
+            | Self::Worklist { .. }
+            | Self::WorklistRefused { .. }
+            | Self::Glob { .. }
+            | Self::NoRun { .. }
+            | Self::Demo { .. }
+            | Self::Argument { .. } => Advice::None,
         }
     }
 }

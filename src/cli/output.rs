@@ -77,6 +77,10 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
         ],
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::Installer => vec![
+            "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
+            "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
+        ],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
         Advice::Permissions => vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()],

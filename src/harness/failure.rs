@@ -32,6 +32,8 @@ pub(crate) enum Advice {
     Candidates(Vec<Candidate>),
     /// There is no usable pyrefly.
     Setup,
+    /// pyrefly can't be installed here.
+    Installer,
     /// The files changed since they were read.
     Scout,
     /// Another process is at work.
@@ -139,6 +141,7 @@ impl HarnessError {
         match self {
             Self::Scout(ScoutError::NotFound { close, .. }) => Advice::CloseNames(close.clone()),
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
+            Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,

@@ -35,6 +35,7 @@ impl Output {
     }
 
     /// An error with its causes and what to do next.
+    #[expect(clippy::unused_self, reason = "all output goes through the one value that stands for the streams")]
     pub(super) fn error(&self, error: &dyn Display, next: &[String]) {
         let mut stderr = anstream::stderr().lock();
         drop(writeln!(stderr, "error: {error:#}"));
@@ -76,6 +77,10 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         Advice::NameSymbol => vec![
             "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
         ],
+        Advice::Looked(folders) => {
+            let looked = format!("looked in {}", folders.join(", "));
+            vec![looked, "name the workspace with --workspace DIR; a journal is made by the first edit that writes".to_owned()]
+        }
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
         Advice::Installer => vec![
             "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),

@@ -55,7 +55,7 @@ impl Rules {
 }
 
 impl Author for Rules {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "rules"
     }
 

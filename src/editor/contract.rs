@@ -113,7 +113,7 @@ pub(crate) fn read_site_edit(text: &str) -> Result<SiteEdit, ReplyFault> {
     edits
         .next()
         .map(|edit| SiteEdit { new_text: edit.new_text, rationale: kept(&edit.rationale) })
-        .ok_or_else(|| if text.is_empty() { ReplyFault::Empty } else { ReplyFault::NoSiteEdit })
+        .ok_or(if text.is_empty() { ReplyFault::Empty } else { ReplyFault::NoSiteEdit })
 }
 
 fn without_fence(text: &str) -> &str {

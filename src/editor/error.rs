@@ -1,5 +1,5 @@
 //! Why an author has no answer at all. A reply that can't be used is no error but a
-//! [`ReplyFault`](super::ReplyFault): the next attempt may be better.
+//! [`ReplyFault`](super::contract::ReplyFault): the next attempt may be better.
 
 /// Why no attempt could be made.
 #[derive(Debug, thiserror::Error)]

@@ -81,6 +81,12 @@ pub(crate) fn understand(operation: Option<&str>, prose: &str, symbol: &SymbolPa
     Ok(Understood { operation, spared: reading.spared })
 }
 
+/// Whether the prose speaks of passing some `name=value`, whatever else it says.
+pub(super) fn holds_assignment(prose: &str) -> bool {
+    let pieces = prose.split('`').chain(prose.split_whitespace());
+    pieces.into_iter().any(|piece| prose::assignment(piece.trim_end_matches(['.', ',', ';', ':'])).is_some())
+}
+
 struct Reading<'a> {
     grammar: Grammar,
     symbol: &'a SymbolPath,
@@ -198,9 +204,9 @@ impl Reading<'_> {
         let Ok(wanted) = calls::keyword_value(value) else { return false };
         let Some(examples) = calls::calls_in_examples(code) else { return false };
         !examples.is_empty()
-            && examples.iter().all(|(callee, keywords)| {
-                let is_symbol = callee.rsplit('.').next() == Some(self.symbol.name());
-                is_symbol && keywords.iter().all(|(key, form)| key == name && *form == wanted)
+            && examples.iter().all(|example| {
+                let is_symbol = example.callee.rsplit('.').next() == Some(self.symbol.name());
+                is_symbol && example.keywords.iter().all(|(key, form)| key == name && *form == wanted)
             })
     }
 }
@@ -209,15 +215,15 @@ impl Reading<'_> {
 fn connector(left: &[Token], rest: &[Token]) -> Option<usize> {
     let first = rest.first()?;
     let word = |at: usize, words: &[&str]| rest.get(at).is_some_and(|t| words.iter().any(|w| t.is_word(w)));
-    match first {
-        Token::Punctuation(';' | '—' | ':') => Some(1),
-        Token::Punctuation(',') => Some(if word(1, &["and", "but", "then", "so"]) { 2 } else { 1 }),
-        Token::Word { lower, .. } if lower == "but" => Some(1),
-        // "Do not touch `g` and …" may go on forbidding.
-        Token::Word { lower, .. } if lower == "and" && !left.iter().any(negates) => {
-            Some(if word(1, &["then"]) { 2 } else { 1 })
-        }
-        _ => None,
+    if let Token::Punctuation(',') = first {
+        Some(if word(1, &["and", "but", "then", "so"]) { 2 } else { 1 })
+    } else if matches!(first, Token::Punctuation(';' | '—' | ':')) || first.is_word("but") {
+        Some(1)
+    } else if first.is_word("and") && !left.iter().any(negates) {
+        // After "do not touch `g`", an "and" may go on forbidding.
+        Some(if word(1, &["then"]) { 2 } else { 1 })
+    } else {
+        None
     }
 }
 

@@ -7,12 +7,12 @@ mod contract;
 mod error;
 mod instruction;
 mod prompt;
+mod settled;
 mod verify;
 
 #[cfg(feature = "openai")]
 pub(crate) use author::openai::{Model, ModelSettings};
 pub(crate) use author::{Attempt, Author, Rules};
-pub(crate) use contract::{ReplyFault, Tokens};
 pub(crate) use error::EditorError;
-pub(crate) use instruction::{Refusal, Spared, Understood, parse_operation, understand};
-pub(crate) use verify::{Objection, Verified, verify};
+pub(crate) use instruction::{Spared, Understood, understand};
+pub(crate) use verify::verify;

@@ -5,6 +5,8 @@
 
 use crate::plan::{Assignment, Operation};
 
+use super::instruction::holds_assignment;
+
 /// One turn of the chat.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct Turn {
@@ -15,18 +17,20 @@ pub(crate) struct Turn {
 const SYSTEM: &str =
     "You are a code refactoring tool. You edit exactly one piece of Python code as instructed and answer with JSON.";
 
-/// The turns of one assignment.
-pub(crate) fn turns(assignment: &Assignment) -> Vec<Turn> {
+/// The turns of one assignment; `code` is its region as it is to be shown.
+pub(crate) fn turns(assignment: &Assignment, code: &str) -> Vec<Turn> {
     let mut turns = match &assignment.operation {
-        Some(Operation::AddKeyword { name, value }) => keyword_turns(assignment, name, value),
-        None => prose_turns(assignment),
+        Some(Operation::AddKeyword { name, value }) => keyword_turns(assignment, code, name, value),
+        None => prose_turns(assignment, code),
     };
-    for attempt in &assignment.feedback {
+    // Every other attempt starts afresh: a small model that sees its own mistake tends to make it again.
+    let shown = if assignment.attempt % 2 == 1 { assignment.feedback.as_slice() } else { &[] };
+    for attempt in shown {
         // A reply that couldn't be read says nothing that could be answered.
         let Some(new_text) = &attempt.new_text else { continue };
         turns.push(assistant(new_text, ""));
         let objection = format!("That was rejected: {}. Answer again.", attempt.objection.trim_end_matches('.'));
-        turns.push(user(&[("feedback", &objection), ("code", &assignment.region)]));
+        turns.push(user(&[("feedback", &objection), ("code", code)]));
     }
     turns
 }
@@ -37,27 +41,37 @@ pub(crate) fn max_tokens(assignment: &Assignment) -> usize {
     80 + 2 * assignment.region.len().div_ceil(3)
 }
 
-fn keyword_turns(assignment: &Assignment, name: &str, value: &str) -> Vec<Turn> {
-    let callee = assignment.region.get(assignment.name.range()).unwrap_or(&assignment.symbol);
-    // The example must not look like the task.
-    let (example, keyword) =
-        if callee == "parse" || name == "strict" { ("load", "lazy=True") } else { ("parse", "strict=False") };
-    let before = format!("{example}({{\"path\": p, \"mode\": \"r\"}}, sep=\",\")");
-    let after = format!("{example}({{\"path\": p, \"mode\": \"r\"}}, sep=\",\", {keyword})");
-    vec![
-        Turn { role: "system", content: SYSTEM.to_owned() },
-        user(&[("instruction", &add_keyword(example, keyword)), ("code", &before)]),
-        assistant(&after, &format!("Added {keyword}.")),
-        user(&with_context(assignment, &add_keyword(callee, &format!("{name}={value}")))),
-    ]
+fn keyword_turns(assignment: &Assignment, code: &str, name: &str, value: &str) -> Vec<Turn> {
+    let callee = callee(assignment);
+    let instruction = add_keyword(callee, &format!("{name}={value}"));
+    let mut turns = vec![Turn { role: "system", content: SYSTEM.to_owned() }];
+    turns.extend(example_turns(callee == "parse" || name == "strict"));
+    turns.push(user(&with_context(assignment, code, &instruction)));
+    turns
+}
+
+fn callee(assignment: &Assignment) -> &str {
+    assignment.region.get(assignment.name.range()).unwrap_or(&assignment.symbol)
 }
 
 fn add_keyword(callee: &str, keyword: &str) -> String {
     format!("Add the keyword argument {keyword} to the {callee}(...) call. Keep every existing argument.")
 }
 
-/// For an instruction that only a model can read: no example fits, so the format is said in words.
-fn prose_turns(assignment: &Assignment) -> Vec<Turn> {
+/// One added keyword, in a call that isn't trivial; another one where it would look like the task.
+fn example_turns(looks_like_the_task: bool) -> [Turn; 2] {
+    let (callee, keyword) = if looks_like_the_task { ("load", "lazy=True") } else { ("parse", "strict=False") };
+    let before = format!("{callee}({{\"path\": p, \"mode\": \"r\"}}, sep=\",\")");
+    let after = format!("{callee}({{\"path\": p, \"mode\": \"r\"}}, sep=\",\", {keyword})");
+    [
+        user(&[("instruction", &add_keyword(callee, keyword)), ("code", &before)]),
+        assistant(&after, &format!("Added {keyword}.")),
+    ]
+}
+
+/// For an instruction that only a model can read. The example goes along where an argument is spoken of:
+/// an example of another kind of edit does harm.
+fn prose_turns(assignment: &Assignment, code: &str) -> Vec<Turn> {
     let format =
         "The answer is one JSON object: \"new_text\" is the edited code alone, \"rationale\" says why in a few words.";
     let instruction = format!(
@@ -66,13 +80,18 @@ fn prose_turns(assignment: &Assignment) -> Vec<Turn> {
         assignment.symbol,
         assignment.enclosing
     );
-    vec![Turn { role: "system", content: format!("{SYSTEM} {format}") }, user(&with_context(assignment, &instruction))]
+    let mut turns = vec![Turn { role: "system", content: format!("{SYSTEM} {format}") }];
+    if holds_assignment(&assignment.instruction) {
+        turns.extend(example_turns(callee(assignment) == "parse"));
+    }
+    turns.push(user(&with_context(assignment, code, &instruction)));
+    turns
 }
 
-fn with_context<'a>(assignment: &'a Assignment, instruction: &'a str) -> Vec<(&'static str, &'a str)> {
+fn with_context<'a>(assignment: &'a Assignment, code: &'a str, instruction: &'a str) -> Vec<(&'static str, &'a str)> {
     let mut fields = vec![("instruction", instruction)];
     fields.extend(assignment.context.as_deref().map(|file| ("context", file)));
-    fields.push(("code", &assignment.region));
+    fields.push(("code", code));
     fields
 }
 
@@ -98,6 +117,10 @@ mod tests {
     use crate::text::ByteSpan;
 
     use super::*;
+
+    fn turns(assignment: &Assignment) -> Vec<Turn> {
+        super::turns(assignment, &assignment.region)
+    }
 
     fn of_d4() -> Assignment {
         let mut given = assignment("render_f({\"page\": \"home\"})", "verbose=True", None);
@@ -125,7 +148,7 @@ mod tests {
     fn the_beginning_is_the_same_for_all_sites() {
         let (one, mut other) = (of_d4(), of_d4());
         other.region = "render_report(1)".to_owned();
-        other.attempt = 2;
+        other.attempt = 1;
         other.feedback = vec![Feedback {
             new_text: Some("render_report(1)".to_owned()),
             objection: "nothing was changed".to_owned(),
@@ -136,6 +159,7 @@ mod tests {
     #[test]
     fn feedback_comes_as_later_turns() {
         let mut given = of_d4();
+        given.attempt = 1;
         given.feedback = vec![
             Feedback { new_text: None, objection: "the reply is empty".to_owned() },
             Feedback { new_text: Some("g()".to_owned()), objection: "the callee was changed".to_owned() },
@@ -151,9 +175,11 @@ mod tests {
         let given = Assignment { operation: None, instruction: "Pass it \"twice\".\n".to_owned(), ..of_d4() };
         let turns = turns(&given);
         assert_eq!(turns.len(), 2);
+        let speaking = Assignment { instruction: "Pass `v=True` in tests.".to_owned(), ..given.clone() };
+        assert_eq!(super::turns(&speaking, "f(1)").len(), 4, "an example goes along");
         assert!(turns[1].content.contains(r#"Pass it \"twice\"."#) && turns[1].content.contains("core.f"));
         let shown = Assignment { context: Some("1 import x".to_owned()), ..given };
-        assert!(super::turns(&shown)[1].content.contains(r#""context": "1 import x", "code""#));
+        assert!(super::turns(&shown, &shown.region)[1].content.contains(r#""context": "1 import x", "code""#));
     }
 
     #[test]

@@ -170,11 +170,8 @@ const fn is_dictionary(argument: &Argument) -> bool {
 
 /// A bare generator is the same argument with parentheses.
 fn same(a: &Argument, b: &Argument) -> bool {
-    let kind = |argument: &Argument| match &argument.kind {
-        ArgumentKind::BareGenerator => ArgumentKind::Positional,
-        other => other.clone(),
-    };
-    kind(a) == kind(b) && a.form == b.form
+    let plain = |argument: &Argument| matches!(argument.kind, ArgumentKind::Positional | ArgumentKind::BareGenerator);
+    (a.kind == b.kind || (plain(a) && plain(b))) && a.form == b.form
 }
 
 /// What lies between the common start and the common end of two texts, in the new one.

@@ -44,6 +44,8 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
+    /// The folders in which a journal was looked for.
+    Looked(Vec<String>),
     /// How to say which symbol and what to do.
     NameSymbol,
 }
@@ -118,12 +120,13 @@ impl HarnessError {
             | Self::NoModelBuilt
             | Self::Model(_)
             | Self::Demo { .. }
-            | Self::NoRun { .. } => Failure::Impossible,
-            Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
-            | Self::Undo(UndoError::Nothing | UndoError::NotApplied { .. }) => Failure::Impossible,
-            Self::Undo(UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })) => {
-                Failure::Impossible
-            }
+            | Self::NoRun { .. }
+            | Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
+            | Self::Undo(
+                UndoError::Nothing
+                | UndoError::NotApplied { .. }
+                | UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. }),
+            ) => Failure::Impossible,
             Self::Journal(_) | Self::Apply(_) | Self::Undo(_) => Failure::Refused,
             Self::Path(_)
             | Self::Workspace { .. }
@@ -144,15 +147,38 @@ impl HarnessError {
             Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
-            Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,
-            Self::Journal(JournalError::Folder { .. })
-            | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => Advice::Permissions,
+            Self::Apply(
+                ApplyError::ReadOnlyFile { .. }
+                | ApplyError::ReadOnlyFolder { .. }
+                | ApplyError::Journal(JournalError::Folder { .. }),
+            )
+            | Self::Journal(JournalError::Folder { .. }) => Advice::Permissions,
+            Self::State(StateError::NoJournal { looked, .. }) => {
+                Advice::Looked(looked.iter().map(|folder| folder.display().to_string()).collect())
+            }
             Self::Journal(JournalError::Locked { .. })
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
             Self::NoSymbol { .. } | Self::NoInstruction => Advice::NameSymbol,
-            _ => Advice::None,
+            Self::Scout(_)
+            | Self::Lsp(_)
+            | Self::Journal(_)
+            | Self::Apply(_)
+            | Self::Undo(_)
+            | Self::Path(_)
+            | Self::Workspace { .. }
+            | Self::Unreadable { .. }
+            | Self::Oracle { .. }
+            | Self::Gate(_)
+            | Self::Edits(_)
+            | Self::Task { .. }
+            | Self::NoModelBuilt
+            | Self::Worklist { .. }
+            | Self::Glob { .. }
+            | Self::NoRun { .. }
+            | Self::Demo { .. }
+            | Self::Argument { .. } => Advice::None,
         }
     }
 }

@@ -81,6 +81,8 @@ pub(crate) struct EditRequest {
     pub(crate) editor: EditorChoice,
     pub(crate) model: ModelRequest,
     pub(crate) gate: GateChoice,
+    /// The kinds of reference to edit; empty means the task's, or those that the operation concerns.
+    pub(crate) kinds: Vec<SiteKind>,
     pub(crate) strict: bool,
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
@@ -274,7 +276,8 @@ fn job<'j>(
         scouted.files.iter().map(|file| (file.file.clone(), file.revision.clone())).collect();
     let chosen = Chosen::new(request, task, &scouted.files)?;
     let (sites, mut left) = chosen.split(scouted.sites);
-    let wanted: &[SiteKind] = task.map_or(&[], |task| &task.sites);
+    let of_task: &[SiteKind] = task.map_or(&[], |task| &task.sites);
+    let wanted = if request.kinds.is_empty() { of_task } else { &request.kinds };
     let (sites, others) = editing::by_kind(sites, wanted);
     left.extend(others);
     let instruction = match (&operation, prose.trim().is_empty()) {
@@ -463,12 +466,10 @@ pub(crate) fn run_record(
 ) -> Result<RunRecord, HarnessError> {
     let (_, state) = recorded(surroundings, folder, named)?;
     let history = History::open(&state)?;
-    match run_id(run)? {
-        Some(id) => Ok(history.run(id)?),
-        None => {
-            let runs = history.runs()?;
-            let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
-            last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
-        }
+    if let Some(id) = run_id(run)? {
+        return Ok(history.run(id)?);
     }
+    let runs = history.runs()?;
+    let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
+    last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
 }

@@ -1,6 +1,6 @@
 //! `scout` and `resolve`: from what was asked to a frozen worklist.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::checker::{CheckerError, Pyrefly};
 use crate::plan::{SymbolPath, Worklist};
@@ -84,16 +84,29 @@ pub(super) async fn scout_with(
     query: &Query,
     progress: &dyn Progress,
 ) -> Result<Worklist, HarnessError> {
-    let mut codebase = open(pyrefly, workspace).await?;
+    let (mut codebase, project) = open_in_project(pyrefly, workspace).await?;
     let mut definitions = wiring::definitions(pyrefly);
     progress.step("resolving the symbol", 0);
     let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
-    let worklist =
+    let mut worklist =
         scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
     definitions.stop().await;
+    worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);
     Ok(worklist)
+}
+
+/// One line about the mentions that the workspace leaves out of its project.
+fn outside_note(workspace: &ProjectRoot, project: &Path, name: &str) -> Result<Option<String>, HarnessError> {
+    let outside = scout::mentions_outside(project, workspace, name)?;
+    if outside == 0 {
+        return Ok(None);
+    }
+    let below = workspace.as_path().strip_prefix(project).unwrap_or(workspace.as_path()).display();
+    let up = workspace.as_path().strip_prefix(project).map_or(1, |below| below.components().count());
+    let up = vec![".."; up].join("/");
+    Ok(Some(format!("{outside} mentions outside {below}/; run on {up} to include them")))
 }
 
 /// Says what a name or a position means.
@@ -122,14 +135,18 @@ pub(crate) async fn resolve(
 
 /// Lists the workspace's files, with the import roots that the type checker has.
 pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
+    Ok(open_in_project(pyrefly, workspace).await?.0)
+}
+
+/// The same, and the root of the project around the workspace.
+async fn open_in_project(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<(Codebase, PathBuf), HarnessError> {
     // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
     let bare = Codebase::open(workspace, &[])?;
-    let roots = match pyrefly.dump_config(workspace.as_path()).await {
-        Ok(config) => config.roots_for_files(),
-        Err(CheckerError::NothingCovered { .. }) => return Ok(bare),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Codebase::open(workspace, &roots)?)
+    match pyrefly.dump_config(workspace.as_path()).await {
+        Ok(config) => Ok((Codebase::open(workspace, &config.roots_for_files())?, config.root)),
+        Err(CheckerError::NothingCovered { .. }) => Ok((bare, workspace.as_path().to_owned())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes a folder the root of a workspace: absolute, symbolic links resolved.

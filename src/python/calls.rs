@@ -142,29 +142,32 @@ pub(crate) fn keyword_value(text: &str) -> Result<Form, SyntaxFailure> {
     }
     let call = format!("f(x={text})");
     let parsed = parse_expression(&call)?;
-    match parsed.expr() {
-        Expr::Call(ExprCall { arguments, .. }) if arguments.range.end() == size(call.len()) && arguments.len() == 1 => {
-            match arguments.keywords.first() {
-                Some(keyword) if keyword.arg.as_ref().is_some_and(|name| name.as_str() == "x") => {
-                    Ok(form(&keyword.value))
-                }
-                _ => Err(failure("not one value")),
-            }
-        }
-        _ => Err(failure("not one value")),
-    }
+    let not_one = || failure("not one value");
+    let arguments = parsed.expr().as_call_expr().map(|call| &call.arguments).ok_or_else(not_one)?;
+    let is_whole = arguments.range.end() == size(call.len()) && arguments.len() == 1;
+    let keyword = arguments.keywords.first().filter(|_| is_whole).ok_or_else(not_one)?;
+    Ok(form(&keyword.value))
 }
 
-/// Every call in a text of statements, as callee text and keyword arguments with their values; `None` where
-/// the text isn't Python or holds anything but expressions.
-pub(crate) fn calls_in_examples(text: &str) -> Option<Vec<(String, Vec<(String, Form)>)>> {
-    struct All(Vec<(TextRange, Vec<(String, Form)>)>);
-    impl<'a> SourceOrderVisitor<'a> for All {
+/// A call in an example, as much of it as an instruction can vary.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ExampleCall {
+    pub(crate) callee: String,
+    /// The labelled arguments, in order.
+    pub(crate) keywords: Vec<(String, Form)>,
+}
+
+/// Every call in a text of statements; `None` where the text isn't Python or holds anything but expressions
+/// and assignments.
+pub(crate) fn calls_in_examples(text: &str) -> Option<Vec<ExampleCall>> {
+    struct All<'t>(&'t str, Vec<ExampleCall>);
+    impl<'a> SourceOrderVisitor<'a> for All<'_> {
         fn visit_expr(&mut self, expr: &'a Expr) {
             if let Expr::Call(call) = expr {
+                let callee = self.0.get(call.func.range().to_std_range()).unwrap_or_default().to_owned();
                 let keywords = call.arguments.keywords.iter();
                 let labelled = keywords.filter_map(|k| Some((k.arg.as_ref()?.to_string(), form(&k.value))));
-                self.0.push((call.func.range(), labelled.collect()));
+                self.1.push(ExampleCall { callee, keywords: labelled.collect() });
             }
             walk_expr(self, expr);
         }
@@ -173,11 +176,11 @@ pub(crate) fn calls_in_examples(text: &str) -> Option<Vec<(String, Vec<(String, 
     if !parsed.syntax().body.iter().all(|stmt| matches!(stmt, Stmt::Expr(_) | Stmt::Assign(_))) {
         return None;
     }
-    let mut all = All(Vec::new());
+    let mut all = All(text, Vec::new());
     for stmt in &parsed.syntax().body {
         all.visit_stmt(stmt);
     }
-    all.0.into_iter().map(|(callee, keywords)| Some((text.get(callee.to_std_range())?.to_owned(), keywords))).collect()
+    Some(all.1)
 }
 
 /// The parameters of a definition.
@@ -326,8 +329,8 @@ fn describe_argument(argument: ArgOrKeyword<'_>, parent: AnyNodeRef<'_>, tokens:
 /// The end of the last token before the closing parenthesis of the call.
 fn end_of_generator(generator: TextRange, parent: AnyNodeRef<'_>, tokens: &Tokens) -> usize {
     let close = parent.end() - TextSize::new(1);
-    let inside = tokens.iter().filter(|token| token.end() <= close && !token.kind().is_trivia());
-    inside.last().map_or(generator.end(), Ranged::end).to_usize()
+    let mut inside = tokens.iter().filter(|token| token.end() <= close && !token.kind().is_trivia());
+    inside.next_back().map_or(generator.end(), Ranged::end).to_usize()
 }
 
 /// The keys of a dictionary display, if each is a plain string.
@@ -535,10 +538,10 @@ mod tests {
 
     #[test]
     fn a_dictionary_display_shows_its_keys() {
-        let keys = |text: &str| match &call_in_expression(text, ByteSpan::new(0, 1)).unwrap().unwrap().arguments[0].kind
-        {
-            ArgumentKind::DoubleStarred(keys) => keys.clone(),
-            other => panic!("{other:?}"),
+        let keys = |text: &str| {
+            let call = call_in_expression(text, ByteSpan::new(0, 1)).unwrap().unwrap();
+            let ArgumentKind::DoubleStarred(keys) = &call.arguments[0].kind else { panic!("{call:?}") };
+            keys.clone()
         };
         assert_eq!(keys("f(**{'a': 1})"), Some(vec!["a".to_owned()]));
         assert_eq!(keys("f(**{'a': 1, **k})"), None);

@@ -13,6 +13,7 @@ use crate::harness::{
     self, EditDone, EditRequest, EditorChoice, GateChoice, HarnessError, ModelRequest, SystemClock, Target, Task,
     Writing,
 };
+use crate::plan::SiteKind;
 
 pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
     let request = request(args, here)?;
@@ -79,6 +80,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
             GateMode::File => GateChoice::File,
             GateMode::Off => GateChoice::Off,
         },
+        kinds: kinds(&args.kind)?,
         strict: args.strict,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -86,6 +88,14 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
         show_file: args.context == Context::File,
         writing: if args.dry_run || args.check { Writing::Nothing } else { Writing::Apply },
     })
+}
+
+fn kinds(names: &[String]) -> Result<Vec<SiteKind>, HarnessError> {
+    let unknown = |name: &String| HarnessError::Argument {
+        argument: name.clone(),
+        reason: format!("no kind of reference; the kinds are {}", SiteKind::ALL.map(SiteKind::as_str).join(", ")),
+    };
+    names.iter().map(|name| SiteKind::parse(name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// The model that the arguments and the environment name.

@@ -14,6 +14,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::editor::contract::{Completion, schema};
 use crate::editor::prompt::{self, Turn};
+use crate::editor::settled::Masked;
 use crate::editor::{EditorError, Spared};
 use crate::plan::{Assignment, Reply};
 
@@ -37,12 +38,6 @@ pub(crate) struct ModelSettings {
     pub(crate) api_key: Option<String>,
     /// For one attempt, retries included.
     pub(crate) time_limit: Duration,
-}
-
-impl ModelSettings {
-    pub(crate) fn new(base_url: &str) -> Self {
-        Self { base_url: base_url.to_owned(), model: None, api_key: None, time_limit: Duration::from_mins(5) }
-    }
 }
 
 impl fmt::Debug for ModelSettings {
@@ -117,8 +112,8 @@ impl Model {
         })
     }
 
-    async fn ask(&self, assignment: &Assignment) -> Result<Completion, EditorError> {
-        let messages = prompt::turns(assignment);
+    async fn ask(&self, assignment: &Assignment, code: &str) -> Result<Completion, EditorError> {
+        let messages = prompt::turns(assignment, code);
         let response_format = self.sends_schema.load(Ordering::Relaxed).then(
             || json!({"type": "json_schema", "json_schema": {"name": "site_edit", "strict": true, "schema": schema()}}),
         );
@@ -170,8 +165,10 @@ impl Model {
                 EditorError::Status { address, status: response.status_code.as_u16(), message: safe(&message) }
             }
             OpenAIError::JSONDeserialize(error, body) => unreadable_body(&address, &error, &body, safe),
-            // The variants that remain are about files, streams and building requests, which don't occur here.
-            other => EditorError::Nonsense { address, message: safe(&other.to_string()) },
+            OpenAIError::FileSaveError(_)
+            | OpenAIError::FileReadError(_)
+            | OpenAIError::StreamError(_)
+            | OpenAIError::InvalidArgument(_) => EditorError::Nonsense { address, message: safe(&error.to_string()) },
         }
     }
 }
@@ -193,13 +190,13 @@ impl Author for Model {
             return Ok(Attempt::without_model(*reply));
         }
         let started = Instant::now();
-        let completion = timeout(self.time_limit, self.ask(assignment)).await.map_err(|_| EditorError::Timeout {
-            address: self.address.clone(),
-            seconds: self.time_limit.as_secs(),
+        let masked = Masked::new(&assignment.region, &assignment.settled);
+        let completion = timeout(self.time_limit, self.ask(assignment, &masked.text)).await.map_err(|_| {
+            EditorError::Timeout { address: self.address.clone(), seconds: self.time_limit.as_secs() }
         })??;
         let trims = assignment.region.trim() == assignment.region;
         let reply = completion.site_edit().map(|edit| Reply::Text {
-            new_text: if trims { edit.new_text.trim().to_owned() } else { edit.new_text },
+            new_text: masked.restore(if trims { edit.new_text.trim() } else { &edit.new_text }),
             rationale: edit.rationale,
             unchecked: None,
         });
@@ -317,7 +314,11 @@ fn is_passing(error: &OpenAIError) -> bool {
             let status = serde_json::from_str(body).ok().as_ref().and_then(status_of);
             status.is_some_and(|status| status == 429 || status >= 500)
         }
-        _ => false,
+        OpenAIError::ApiError(_)
+        | OpenAIError::FileSaveError(_)
+        | OpenAIError::FileReadError(_)
+        | OpenAIError::StreamError(_)
+        | OpenAIError::InvalidArgument(_) => false,
     }
 }
 

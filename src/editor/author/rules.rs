@@ -250,10 +250,8 @@ pub(in crate::editor) mod tests {
     }
 
     fn applied(reply: &Reply, region: &str) -> String {
-        match reply {
-            Reply::Edits { edits, .. } => EditSet::new(edits.clone()).unwrap().apply_to(region).unwrap(),
-            other => panic!("{region}: {other:?}"),
-        }
+        let Reply::Edits { edits, .. } = reply else { panic!("{region}: {reply:?}") };
+        EditSet::new(edits.clone()).unwrap().apply_to(region).unwrap()
     }
 
     fn check(region: &str, expected: &str) {
@@ -264,10 +262,9 @@ pub(in crate::editor) mod tests {
     }
 
     fn check_left(given: &Assignment, part: &str) {
-        match reply(given, &Spared::default()) {
-            Reply::Left { reason } => assert!(reason.contains(part), "{}: {reason}", given.region),
-            other => panic!("{}: {other:?}", given.region),
-        }
+        let got = reply(given, &Spared::default());
+        let Reply::Left { reason } = &got else { panic!("{}: {got:?}", given.region) };
+        assert!(reason.contains(part), "{}: {reason}", given.region);
     }
 
     #[test]

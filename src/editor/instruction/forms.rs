@@ -4,7 +4,7 @@
 //! speak of calls of the symbol only, and why files, tests and other names occur nowhere but in lists of
 //! what not to touch.
 
-use super::grammar::Grammar;
+use super::grammar::{Class, Grammar};
 use super::prose::Token;
 
 /// Forms that ask for the operation; each holds exactly one assignment.
@@ -97,7 +97,7 @@ fn is_free_word(token: &Token) -> bool {
     matches!(token, Token::Word { lower, .. } if !LOADED.contains(&lower.as_str()))
 }
 
-const CLASSES: &[(&str, fn(&Token) -> bool)] = &[
+const CLASSES: &[Class] = &[
     ("SYMBOL", |t| *t == Token::Symbol),
     ("NAME", |t| matches!(t, Token::Name(_))),
     ("ASSIGN", |t| matches!(t, Token::Assign { .. })),

@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::prose::Token;
 
+/// A name and the tokens that it stands for.
+pub(super) type Class = (&'static str, fn(&Token) -> bool);
+
 /// A set of named forms.
 pub(super) struct Grammar {
     forms: BTreeMap<&'static str, Pattern>,
@@ -25,11 +28,11 @@ enum Pattern {
 
 impl Grammar {
     /// Reads the forms; a fault in one is a fault in this program and shows in every test.
-    pub(super) fn new(forms: &[(&'static str, &'static str)], classes: &[(&'static str, fn(&Token) -> bool)]) -> Self {
+    pub(super) fn new(forms: &[(&'static str, &'static str)], classes: &[Class]) -> Self {
         let read = |&(name, text): &(&'static str, &'static str)| {
-            let mut items = Items { items: text.split_ascii_whitespace().collect(), at: 0, classes };
+            let mut items = Items { row: text.split_ascii_whitespace().collect(), at: 0, classes };
             let pattern = items.choice();
-            assert_eq!(items.at, items.items.len(), "form {name} has a parenthesis too many");
+            assert_eq!(items.at, items.row.len(), "form {name} has a parenthesis too many");
             (name, pattern)
         };
         Self { forms: forms.iter().map(read).collect() }
@@ -71,15 +74,15 @@ impl Grammar {
 
 /// The items of one pattern while it is read.
 struct Items<'a> {
-    items: Vec<&'static str>,
+    row: Vec<&'static str>,
     at: usize,
-    classes: &'a [(&'static str, fn(&Token) -> bool)],
+    classes: &'a [Class],
 }
 
 impl Items<'_> {
     fn choice(&mut self) -> Pattern {
         let mut parts = vec![self.sequence()];
-        while self.items.get(self.at) == Some(&"|") {
+        while self.row.get(self.at) == Some(&"|") {
             self.at += 1;
             parts.push(self.sequence());
         }
@@ -88,12 +91,12 @@ impl Items<'_> {
 
     fn sequence(&mut self) -> Pattern {
         let mut parts = Vec::new();
-        while let Some(&item) = self.items.get(self.at).filter(|item| **item != "|" && !item.starts_with(')')) {
+        while let Some(&item) = self.row.get(self.at).filter(|item| **item != "|" && !item.starts_with(')')) {
             self.at += 1;
             let (item, suffix) = split_suffix(item);
             let part = if item == "(" {
                 let inner = self.choice();
-                let close = self.items.get(self.at).expect("every parenthesis of a form is closed");
+                let close = self.row.get(self.at).expect("every parenthesis of a form is closed");
                 self.at += 1;
                 parts.push(repeated(inner, split_suffix(close).1));
                 continue;

@@ -145,7 +145,7 @@ fn sentences(text: &str, first_line: usize, symbol: &SymbolPath) -> Vec<Sentence
         let written = text.get(from..to).unwrap_or_default();
         let line = first_line + text.get(..from).unwrap_or_default().matches('\n').count();
         let text = written.split_whitespace().collect::<Vec<_>>().join(" ");
-        found.push(Sentence { tokens: merge_settings(std::mem::take(tokens)), text, line });
+        found.push(Sentence { tokens: merge_settings(&std::mem::take(tokens)), text, line });
     };
     let mut lexer = Lexer { text, at: 0, symbol };
     while let Some((token, from)) = lexer.next() {
@@ -267,8 +267,7 @@ fn bare_assignment(text: &str) -> Option<usize> {
     let mut length = 0;
     for (at, c) in value.char_indices() {
         match quote {
-            Some(q) if c == q => quote = None,
-            Some(_) => {}
+            Some(q) => quote = Some(q).filter(|_| c != q),
             None if matches!(c, '"' | '\'') => quote = Some(c),
             None if matches!(c, '(' | '[' | '{') => depth += 1,
             None if matches!(c, ')' | ']' | '}') && depth > 0 => depth -= 1,
@@ -315,7 +314,7 @@ fn is_dotted(name: &str) -> bool {
 }
 
 /// Joins "`verbose` to `True`" and "`True` for `verbose`" to one assignment.
-fn merge_settings(tokens: Vec<Token>) -> Vec<Token> {
+fn merge_settings(tokens: &[Token]) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(tokens.len());
     let mut at = 0;
     while let Some(token) = tokens.get(at) {
@@ -339,9 +338,9 @@ fn setting(first: &Token, rest: &[Token]) -> Option<(Token, usize)> {
         };
         words.iter().filter(fits).map(|words| words.len()).max()
     };
-    let value_of = |token: &Token| match token {
-        Token::Code(value) | Token::Name(value) if calls::keyword_value(value).is_ok() => Some(value.clone()),
-        _ => None,
+    let value_of = |token: &Token| {
+        let (Token::Code(value) | Token::Name(value)) = token else { return None };
+        calls::keyword_value(value).is_ok().then(|| value.clone())
     };
     if let Token::Name(name) = first
         && !name.contains(['.', '*'])

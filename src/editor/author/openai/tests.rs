@@ -6,12 +6,16 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 
 use crate::editor::author::rules::tests::assignment;
-use crate::editor::verify::verify;
-use crate::editor::{Objection, ReplyFault};
+use crate::editor::contract::ReplyFault;
+use crate::editor::verify::{Objection, verify};
 use crate::plan::Feedback;
 use crate::text::ByteSpan;
 
 use super::*;
+
+fn settings(base_url: &str) -> ModelSettings {
+    ModelSettings { base_url: base_url.to_owned(), model: None, api_key: None, time_limit: Duration::from_mins(5) }
+}
 
 /// What the server does with one request.
 #[derive(Clone)]
@@ -66,7 +70,7 @@ impl Scripted {
             model: Some("m".to_owned()),
             api_key: Some("sk-secret-1".to_owned()),
             time_limit: Duration::from_secs(2),
-            ..ModelSettings::new(&self.address)
+            ..settings(&self.address)
         };
         Model::connect(&settings, Spared::default()).await.unwrap()
     }
@@ -118,10 +122,9 @@ fn given() -> Assignment {
 }
 
 fn new_text(attempt: &Attempt) -> &str {
-    match attempt.reply.as_ref().unwrap() {
-        Reply::Text { new_text, .. } => new_text,
-        other => panic!("{other:?}"),
-    }
+    let reply = attempt.reply.as_ref().unwrap();
+    let Reply::Text { new_text, .. } = reply else { panic!("{reply:?}") };
+    new_text
 }
 
 #[tokio::test]
@@ -145,11 +148,11 @@ async fn a_good_reply_is_a_text_with_its_cost() {
 async fn later_attempts_are_drawn_with_their_own_seed_and_hear_what_was_wrong() {
     let server = Scripted::start(vec![Act::Answer(200, edit("f(2)"))]).await;
     let mut again = given();
-    again.attempt = 2;
+    again.attempt = 1;
     again.feedback = vec![Feedback { new_text: Some("f(1)".to_owned()), objection: "nothing was changed".to_owned() }];
     server.model().await.propose(&again).await.unwrap();
     let body = server.body(0);
-    assert_eq!((&body["seed"], body["messages"].as_array().unwrap().len()), (&json!(2), 6));
+    assert_eq!((&body["seed"], body["messages"].as_array().unwrap().len()), (&json!(1), 6));
     assert!(body["temperature"].as_f64().unwrap() > 0.6);
 }
 
@@ -266,7 +269,7 @@ async fn nobody_there_is_told_with_the_cause() {
     let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = format!("http://{}", closed.local_addr().unwrap());
     drop(closed);
-    let error = Model::connect(&ModelSettings::new(&address), Spared::default()).await.unwrap_err();
+    let error = Model::connect(&settings(&address), Spared::default()).await.unwrap_err();
     assert!(
         matches!(&error, EditorError::Unreachable { message, .. } if message.to_lowercase().contains("refused")),
         "{error:?}"
@@ -277,13 +280,12 @@ async fn nobody_there_is_told_with_the_cause() {
 async fn the_model_is_the_first_that_the_server_lists() {
     let list = json!({"object": "list", "data": [{"id": "nomic-embed-text"}, {"id": "qwen"}, {"id": "other"}]});
     let server = Scripted::start(vec![Act::Answer(200, list.to_string()), Act::Answer(200, edit("f(2)"))]).await;
-    let model =
-        Model::connect(&ModelSettings::new(server.address.trim_end_matches("/v1")), Spared::default()).await.unwrap();
+    let model = Model::connect(&settings(server.address.trim_end_matches("/v1")), Spared::default()).await.unwrap();
     assert_eq!(model.name(), "qwen");
     model.propose(&given()).await.unwrap();
     assert_eq!(server.body(1)["model"], json!("qwen"));
     let server = Scripted::start(vec![Act::Answer(200, json!({"data": []}).to_string())]).await;
-    let error = Model::connect(&ModelSettings::new(&server.address), Spared::default()).await.unwrap_err();
+    let error = Model::connect(&settings(&server.address), Spared::default()).await.unwrap_err();
     assert!(matches!(error, EditorError::NoModel { .. }));
 }
 
@@ -302,15 +304,15 @@ async fn what_rules_can_tell_is_not_asked() {
 async fn the_key_is_shown_nowhere() {
     let server = Scripted::start(vec![Act::Drop]).await;
     let model = server.model().await;
-    let settings = ModelSettings { api_key: Some("sk-secret-1".to_owned()), ..ModelSettings::new("ftp://x") };
-    let error = Model::connect(&settings, Spared::default()).await.unwrap_err();
+    let with_key = ModelSettings { api_key: Some("sk-secret-1".to_owned()), ..settings("ftp://x") };
+    let error = Model::connect(&with_key, Spared::default()).await.unwrap_err();
     let asked = model.propose(&given()).await.unwrap_err();
     for shown in
-        [format!("{model:?}"), format!("{settings:?}"), format!("{error:?} {error}"), format!("{asked:?} {asked}")]
+        [format!("{model:?}"), format!("{with_key:?}"), format!("{error:?} {error}"), format!("{asked:?} {asked}")]
     {
         assert!(!shown.contains("secret"), "{shown}");
     }
-    let bad = ModelSettings { api_key: Some("a\nb".to_owned()), ..ModelSettings::new(&server.address) };
+    let bad = ModelSettings { api_key: Some("a\nb".to_owned()), ..settings(&server.address) };
     assert!(matches!(Model::connect(&bad, Spared::default()).await, Err(EditorError::Key)));
 }
 
@@ -326,6 +328,7 @@ fn an_address_gets_the_usual_path_and_holds_no_key() {
 }
 
 /// The 11 call sites of the fixture d4, through a real model.
+#[expect(clippy::print_stderr, reason = "whoever runs the test must see whether it ran, and how well")]
 #[tokio::test]
 async fn a_real_model_edits_the_call_sites_of_d4() {
     #[expect(clippy::disallowed_methods, reason = "a test that runs only where a server is given")]
@@ -333,7 +336,7 @@ async fn a_real_model_edits_the_call_sites_of_d4() {
         eprintln!("skipped: TAINIE_LIVE_MODEL_URL names no model server");
         return;
     };
-    let model = Model::connect(&ModelSettings::new(&url), Spared::default()).await.unwrap();
+    let model = Model::connect(&settings(&url), Spared::default()).await.unwrap();
     let dictionaries = [
         "{\"page\": \"dashboard\"}",
         "{\"page\": \"profile\"}",
@@ -359,4 +362,34 @@ async fn a_real_model_edits_the_call_sites_of_d4() {
     }
     eprintln!("{}: {right} of 11 right, {readable} readable, {seconds:.1} s", model.name());
     assert!(right >= 9 && readable == 11);
+}
+
+/// Outer calls around settled inner ones, over one line and several.
+#[expect(clippy::print_stderr, reason = "whoever runs the test must see whether it ran, and how well")]
+#[tokio::test]
+async fn a_real_model_edits_calls_around_settled_ones() {
+    #[expect(clippy::disallowed_methods, reason = "a test that runs only where a server is given")]
+    let Ok(url) = std::env::var("TAINIE_LIVE_MODEL_URL") else {
+        eprintln!("skipped: TAINIE_LIVE_MODEL_URL names no model server");
+        return;
+    };
+    let model = Model::connect(&settings(&url), Spared::default()).await.unwrap();
+    for (region, name, settled, expected) in [
+        ("f(f(1, v=True))", 0, (2, 14), "f(f(1, v=True), v=True)"),
+        ("q.m(a, v=True).m(b)", 15, (0, 14), "q.m(a, v=True).m(b, v=True)"),
+        ("q\n    .m(a, v=True)\n    .m(b)", 25, (0, 19), "q\n    .m(a, v=True)\n    .m(b, v=True)"),
+    ] {
+        let mut given = assignment("f()", "v=True", Some("(a, v=False)"));
+        given.region = region.to_owned();
+        given.name = ByteSpan::new(name, name + 1);
+        given.settled = vec![ByteSpan::new(settled.0, settled.1)];
+        let mut passed = None;
+        while passed.is_none() && given.attempt < 3 {
+            let attempt = model.propose(&given).await.unwrap();
+            passed = Some(new_text(&attempt).to_owned()).filter(|text| verify(&given, text).is_ok());
+            given.attempt += 1;
+        }
+        eprintln!("{region:?}: {passed:?} after {} attempts", given.attempt);
+        assert_eq!(passed.as_deref(), Some(expected));
+    }
 }

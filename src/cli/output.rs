@@ -77,6 +77,9 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         Advice::NameSymbol => vec![
             "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
         ],
+        Advice::SayWhat => vec![
+            "say what to do with --instruction '…', --operation 'add-keyword NAME=VALUE' or --task FILE".to_owned(),
+        ],
         Advice::Looked(folders) => {
             let looked = format!("looked in {}", folders.join(", "));
             vec![looked, "name the workspace with --workspace DIR; a journal is made by the first edit that writes".to_owned()]
@@ -87,6 +90,11 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
         ],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
+        Advice::ScoutAgain { symbol } => vec![format!("make it anew: `tainie scout {symbol} --format json`")],
+        Advice::BringBack { run } => vec![format!(
+            "give them back what the run wrote (`tainie show {run}` tells its edits) and undo again, or mend them by hand"
+        )],
+        Advice::NameWorkspace => vec!["give the folder that holds the Python sources as PATH".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
         Advice::Permissions => vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()],
     }

@@ -22,7 +22,7 @@ use super::report::{
 use super::rounds::{self, Standing};
 use super::scouting::Progress;
 use super::wire::{WireTool, wire_site};
-use super::{ApplyError, HarnessError, PlannedWrite};
+use super::{ApplyError, HarnessError, PlannedWrite, wiring};
 
 /// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
 const PROBE: &str = "tainie_probe_no_such_keyword";
@@ -99,6 +99,7 @@ struct Run<'j> {
     seconds: Seconds,
     checks: usize,
     model_calls: usize,
+    answers: usize,
     /// Diagnostics that rejected attempts would have brought.
     objections: Vec<ReportedFinding>,
     /// The server is gone: nobody is asked any more.
@@ -124,6 +125,7 @@ impl<'j> Run<'j> {
             seconds,
             checks: 0,
             model_calls: 0,
+            answers: 0,
             objections,
             gone: None,
             timeouts_in_a_row: 0,
@@ -137,7 +139,7 @@ impl<'j> Run<'j> {
     /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
     fn settle_without_asking(&mut self) {
         let Some(understood) = self.job.understood.clone() else { return };
-        let rules = editor::Rules::new(understood.spared);
+        let rules = wiring::rules(understood.spared);
         for index in 0..self.work.len() {
             if self.work.get(index).is_none_or(|work| work.outcome.is_some()) {
                 continue;
@@ -167,7 +169,7 @@ impl<'j> Run<'j> {
     async fn probe(&mut self) -> Result<(), HarnessError> {
         let Some(understood) = &self.job.understood else { return Ok(()) };
         let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
-        let probe = editor::Rules::new(understood.spared.clone());
+        let probe = wiring::rules(understood.spared.clone());
         let mut probes = Vec::new();
         for index in 0..self.work.len() {
             let Some((assignment, _)) = self.assignment(index, Some(operation.clone())) else { continue };
@@ -225,7 +227,7 @@ impl<'j> Run<'j> {
             let mut watch = Stopwatch::start(clock);
             let mut proposed = Vec::new();
             for &index in &pending {
-                if let Some(proposal) = self.ask(index, attempt, author).await {
+                if let Some(proposal) = self.ask(index, attempt, author).await? {
                     proposed.push((index, proposal));
                 }
                 if attempt == 0 {
@@ -251,14 +253,20 @@ impl<'j> Run<'j> {
     }
 
     /// One question to the author about one site; a proposal when the answer has the right shape.
-    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<(Proposal, Option<String>)> {
+    /// A server that was never there is no answer at all: the run has no result.
+    async fn ask<A: Author>(
+        &mut self,
+        index: usize,
+        attempt: usize,
+        author: &A,
+    ) -> Result<Option<(Proposal, Option<String>)>, HarnessError> {
         if self.gone.is_some() {
-            return None;
+            return Ok(None);
         }
         let operation = self.job.understood.as_ref().map(|understood| understood.operation.clone());
         let Some((mut assignment, standing)) = self.assignment(index, operation) else {
             self.settle(index, Outcome::Left, "its region can't be read");
-            return None;
+            return Ok(None);
         };
         assignment.attempt = attempt;
         let answer = author.propose(&assignment).await;
@@ -268,11 +276,13 @@ impl<'j> Run<'j> {
         match answer {
             Ok(answer) => {
                 self.timeouts_in_a_row = 0;
-                self.take(index, answer, author.name(), &assignment, &standing)
+                self.answers += 1;
+                Ok(self.take(index, answer, author.name(), &assignment, &standing))
             }
+            Err(error) if error.is_final() && self.answers == 0 => Err(error.into()),
             Err(error) => {
                 self.no_answer(index, author.name(), &error);
-                None
+                Ok(None)
             }
         }
     }

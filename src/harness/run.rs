@@ -21,9 +21,9 @@ use super::report::Report;
 use super::scouting::{self, Asked, Progress};
 use super::signature::signature;
 use super::task::candidate_symbols;
-use super::wire::{ReadBack, WireWorklist};
+use super::wire::{ReadBack, WireError, WireWorklist};
 use super::{
-    ApplyError, Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
+    Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
     STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
 };
 
@@ -33,8 +33,11 @@ pub(crate) enum Target {
     Asked(Asked),
     /// The task file names it, in its front matter or its prose.
     Task,
-    /// The JSON of a worklist.
-    Worklist(String),
+    /// A worklist: its file's name, for messages, and its JSON.
+    Worklist {
+        file: String,
+        json: String,
+    },
 }
 
 /// Who edits.
@@ -105,7 +108,7 @@ pub(crate) struct EditDone {
 /// Reads a task file.
 pub(crate) fn read_task(path: &Path) -> Result<Task, HarnessError> {
     let file = path.display().to_string();
-    let unreadable = |reason: String| HarnessError::Argument { argument: file.clone(), reason };
+    let unreadable = |reason: String| HarnessError::NoInput { what: "task file", path: file.clone(), reason };
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let text = SourceText::from_bytes(bytes).map_err(|error| unreadable(error.to_string()))?;
     Task::parse(text.as_str()).map_err(|source| HarnessError::Task { file, source })
@@ -182,8 +185,8 @@ async fn scouted(
             let worklist = scouting::scout_with(pyrefly, &request.workspace, &asked.query()?, progress).await?;
             Ok(from(worklist, None))
         }
-        Target::Worklist(json) => {
-            let read = read_worklist(&request.workspace, json)?;
+        Target::Worklist { file, json } => {
+            let read = read_worklist(&request.workspace, file, json)?;
             let (symbol, sites, files) = (read.symbol, read.sites, read.files);
             Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None })
         }
@@ -222,10 +225,15 @@ async fn symbol_of_task(request: &EditRequest, pyrefly: &Pyrefly) -> Result<(Que
 }
 
 /// Reads a worklist back: it is believed only where it agrees with the files as they are now.
-fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, HarnessError> {
-    let bad = |reason: String| HarnessError::Worklist { reason };
+fn read_worklist(workspace: &ProjectRoot, worklist: &str, json: &str) -> Result<ReadBack, HarnessError> {
+    let bad = |reason: String| HarnessError::Worklist { file: worklist.to_owned(), reason };
     let wire: WireWorklist = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
-    let read = wire.read_back().map_err(|error| bad(error.to_string()))?;
+    let read = wire.read_back().map_err(|error| match error {
+        WireError::Path { .. } => {
+            HarnessError::WorklistRefused { file: worklist.to_owned(), reason: error.to_string() }
+        }
+        WireError::Version { .. } | WireError::Field { .. } => bad(error.to_string()),
+    })?;
     let mut sources = BTreeMap::new();
     let mut stale = Vec::new();
     for listed in &read.files {
@@ -236,7 +244,8 @@ fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, Harnes
         }
     }
     if !stale.is_empty() {
-        return Err(ApplyError::Stale { files: stale }.into());
+        let symbol = read.symbol.path.to_string();
+        return Err(HarnessError::WorklistStale { file: worklist.to_owned(), symbol, files: stale });
     }
     for site in &read.sites {
         let source = sources.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;

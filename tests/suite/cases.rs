@@ -9,6 +9,7 @@ use std::fs;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, FILTERS, Tree, copy_project, copy_tree, diff_trees, read_tree, tainie, temporary_folder,
+    Ended, FILTERS, PYTHON, Tree, copy_project, copy_tree, diff_trees, read_tree, run, tainie, temporary_folder,
     without_machine_paths,
 };
 
@@ -82,6 +83,8 @@ enum Step {
     Append { append: String, text: String },
     /// Nobody may write below this folder any more.
     ReadOnly { read_only: String },
+    /// A virtual environment is made in the project, with editable installs of folders of the project.
+    Venv { venv: String, editable: Vec<String> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -129,7 +132,7 @@ impl StepKind {
     pub(crate) fn args(&self) -> Option<&[String]> {
         match &self.0 {
             Step::Args(args) | Step::Keep { run: args, .. } => Some(args),
-            Step::Write { .. } | Step::Append { .. } | Step::ReadOnly { .. } => None,
+            Step::Write { .. } | Step::Append { .. } | Step::ReadOnly { .. } | Step::Venv { .. } => None,
         }
     }
 }
@@ -168,6 +171,10 @@ impl Stage<'_> {
             Step::ReadOnly { read_only } => {
                 make_read_only(&root.join(read_only));
                 (format!("# {read_only} becomes read-only\n"), None)
+            }
+            Step::Venv { venv, editable } => {
+                make_venv(root, venv, editable);
+                (format!("# {venv} is made, with editable installs of {}\n", editable.join(" and ")), None)
             }
         }
     }
@@ -221,8 +228,18 @@ impl Stage<'_> {
         let copy = temporary_folder();
         let again = Stage { case: self.case, root: copy.path().join("project") };
         copy_tree(&self.root, &again.root);
+        again.makes_venvs();
         again.tainie(args);
         assert_eq!(diff_trees(changed, &read_tree(&again.root)), "unchanged\n", "a second run changes something");
+    }
+
+    /// Virtual environments name absolute paths, so a copy of the project gets its own.
+    fn makes_venvs(&self) {
+        for StepKind(step) in self.case.steps() {
+            if let Step::Venv { venv, editable } = step {
+                make_venv(&self.root, &venv, &editable);
+            }
+        }
     }
 
     /// Undo gives the old bytes back.
@@ -242,11 +259,16 @@ impl Stage<'_> {
             fs::create_dir_all(file.parent().expect("a file has a folder")).expect("a copy can be written");
             fs::write(file, bytes).expect("a copy can be written");
         }
+        old.makes_venvs();
         let scout = old.tainie(&["scout", symbol, "--format", "json"].map(str::to_owned));
         let worklist: Value = serde_json::from_str(&scout.stdout)
             .unwrap_or_else(|e| panic!("scout prints a worklist: {e}\n{}{}", scout.stdout, scout.stderr));
-        let workspace = worklist["workspace"].as_str().expect("a worklist names its workspace");
-        let workspace = old.folder().join(workspace).canonicalize().expect("the workspace is there");
+        let name = worklist["workspace"].as_str().expect("a worklist names its workspace");
+        // The name alone: of a fixture's `work/`, or of the folder itself.
+        let inside = old.folder().join(name);
+        let workspace = if inside.is_dir() { inside } else { old.folder() };
+        assert!(workspace.ends_with(name), "the worklist's workspace is {name}");
+        let workspace = workspace.canonicalize().expect("the workspace is there");
         let mut regions = regions(&worklist);
         for (path, bytes) in before {
             let file = old.root.join(path).canonicalize().expect("a file of the copy is there");
@@ -301,6 +323,25 @@ fn same_outside(old: &[u8], new: &[u8], regions: &[(usize, usize)]) -> bool {
         rest = &rest[at + piece.len()..];
     }
     rest.ends_with(last)
+}
+
+/// A real virtual environment without any package, as pyrefly asks its interpreter, and a `.pth` file for each
+/// editable install.
+fn make_venv(root: &Path, venv: &str, editable: &[String]) {
+    let folder = root.join(venv);
+    let made = run(Command::new(PYTHON).args(["-m", "venv", "--without-pip"]).arg(&folder));
+    assert_eq!(made.code, Some(0), "a virtual environment can be made: {}", made.stderr);
+    let library = if cfg!(windows) {
+        folder.join("Lib")
+    } else {
+        let mut versions = fs::read_dir(folder.join("lib")).expect("a virtual environment has a lib");
+        versions.next().expect("lib holds a folder for the version").expect("it can be read").path()
+    };
+    for (number, target) in editable.iter().enumerate() {
+        let file = library.join("site-packages").join(format!("_editable_{number}.pth"));
+        let target = root.join(target).canonicalize().expect("the folder that is installed is there");
+        fs::write(file, format!("{}\n", target.display())).expect("a virtual environment can be written");
+    }
 }
 
 #[cfg(unix)]

@@ -28,7 +28,7 @@ pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Re
         Format::Text => output.data(&render::report(&done.report, &done.texts, request.writing)),
     }
     if args.dry_run && args.format == Format::Text {
-        output.say(&render::summary(&done.report, request.writing));
+        output.say(render::outcomes(&done.report, request.writing).trim_end());
     }
     let would_change = args.check && !done.texts.is_empty();
     Ok(if done.report.is_complete() && !would_change { Exit::Done } else { Exit::Incomplete })
@@ -60,7 +60,9 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
     let workspace = here.workspace(Some(&folder))?;
     let target = match (symbol, &args.worklist) {
         (Some(symbol), _) => Target::Asked(here.asked(symbol, &workspace)?),
-        (None, Some(file)) => Target::Worklist(read_text(&here.folder.join(file))?),
+        (None, Some(file)) => {
+            Target::Worklist { file: file.display().to_string(), json: read_worklist(&here.folder.join(file))? }
+        }
         (None, None) => Target::Task,
     };
     Ok(EditRequest {
@@ -122,8 +124,9 @@ fn workspace_folder(here: &Here, path: Option<&Path>, task_file: Option<&Path>, 
     }
 }
 
-fn read_text(path: &Path) -> Result<String, HarnessError> {
-    let unreadable = |reason: String| HarnessError::Argument { argument: path.display().to_string(), reason };
+fn read_worklist(path: &Path) -> Result<String, HarnessError> {
+    let path_text = path.display().to_string();
+    let unreadable = |reason: String| HarnessError::NoInput { what: "worklist", path: path_text.clone(), reason };
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unreadable("it isn't UTF-8".to_owned()))
 }

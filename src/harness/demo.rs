@@ -162,6 +162,7 @@ impl Demo {
             editor: if model.base_url.is_some() { EditorChoice::Model } else { EditorChoice::Rules },
             model: model.clone(),
             gate: GateChoice::Project,
+            kinds: Vec::new(),
             strict: false,
             include: Vec::new(),
             exclude: Vec::new(),

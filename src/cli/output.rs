@@ -85,6 +85,10 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             vec![looked, "name the workspace with --workspace DIR; a journal is made by the first edit that writes".to_owned()]
         }
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::Installer => vec![
+            "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
+            "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
+        ],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
         Advice::ScoutAgain { symbol } => vec![format!("make it anew: `tainie scout {symbol} --format json`")],
         Advice::BringBack { run } => vec![format!(

@@ -1,5 +1,11 @@
 //! Values as text for people. Lines and columns are 1-based here, and nobody reads them back.
 
+mod checkup;
+mod demo;
+
+pub(super) use checkup::checkup;
+pub(super) use demo::{demo_edits, demo_table, demo_worklist};
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

@@ -32,12 +32,18 @@ pub(crate) enum Advice {
     Candidates(Vec<Candidate>),
     /// There is no usable pyrefly.
     Setup,
+    /// pyrefly can't be installed here.
+    Installer,
     /// The files changed since they were read.
     Scout,
     /// They changed since the worklist was made: only a new one is of use.
-    ScoutAgain { symbol: String },
+    ScoutAgain {
+        symbol: String,
+    },
     /// The files of a run hold something else by now.
-    BringBack { run: RunId },
+    BringBack {
+        run: RunId,
+    },
     /// Name another folder.
     NameWorkspace,
     /// Another process is at work.
@@ -163,6 +169,7 @@ impl HarnessError {
         match self {
             Self::Scout(ScoutError::NotFound { close, .. }) => Advice::CloseNames(close.clone()),
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
+            Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },

@@ -23,7 +23,7 @@ use super::signature::signature;
 use super::task::candidate_symbols;
 use super::wire::{ReadBack, WireError, WireWorklist};
 use super::{
-    Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RunId, RunRecord, RunState,
+    Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
     STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
 };
 
@@ -34,7 +34,10 @@ pub(crate) enum Target {
     /// The task file names it, in its front matter or its prose.
     Task,
     /// A worklist: its file's name, for messages, and its JSON.
-    Worklist { file: String, json: String },
+    Worklist {
+        file: String,
+        json: String,
+    },
 }
 
 /// Who edits.
@@ -402,7 +405,7 @@ fn state_folder(surroundings: &Surroundings, workspace: &ProjectRoot) -> PathBuf
 }
 
 /// The workspace and state folder that `undo`, `history` and `show` are about.
-fn recorded(
+pub(super) fn recorded(
     surroundings: &Surroundings,
     folder: &Path,
     named: Option<&ProjectRoot>,
@@ -442,7 +445,14 @@ pub(crate) fn undo_run(
     let (workspace, state) = recorded(surroundings, folder, named)?;
     let run = run_id(run)?;
     let mut journal = Journal::open_existing(&state)?;
-    recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
+    let recovered = recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
+    // Who asks after a crash means the run that crashed: taking back one more would be one too many.
+    if let Some(recovered) = recovered.filter(|recovered| run.is_none_or(|run| run == recovered.run))
+        && recovered.to == RecoveredTo::Before
+        && journal.history().run(recovered.run)?.undoes.is_none()
+    {
+        return Ok(UndoOutcome { undone: recovered.run, run: recovered.run, files: recovered.restored });
+    }
     Ok(undo(&mut journal, &workspace, clock, run)?)
 }
 

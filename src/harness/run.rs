@@ -187,13 +187,13 @@ async fn scouted(
     };
     // An instruction that can't be carried out is refused before anything is looked for.
     let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
-    let (index, worklist) =
-        match scouting::scout_first(pyrefly, &request.workspace, &queries, &accept, progress).await {
-            Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
-                return Err(no_symbol(request, &named_by));
-            }
-            scouted => scouted?,
-        };
+    let (index, worklist) = match scouting::scout_first(pyrefly, &request.workspace, &queries, &accept, progress).await
+    {
+        Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
+            return Err(no_symbol(request, &named_by));
+        }
+        scouted => scouted?,
+    };
     let chosen = named_by.get(index).zip(request.task.as_ref()).map(|(candidate, (file, task))| {
         format!("{} ({file}:{})", worklist.symbol.path, candidate.line + task.lines_before_prose)
     });

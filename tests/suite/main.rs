@@ -7,7 +7,9 @@
 
 mod architecture;
 mod cases;
+mod determinism;
 mod fixtures;
 mod guards;
 mod scanner;
 mod support;
+mod traps;

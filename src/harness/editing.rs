@@ -318,21 +318,21 @@ impl<'j> Run<'j> {
                 (new_text, rationale, edits.iter().map(|edit| edit.shifted(base)).collect(), unchecked)
             }
             Ok(Reply::Text { new_text, rationale, unchecked }) => {
-                let verified = editor::verify(assignment, &new_text);
-                let source = self.sources.get(&site.file)?;
-                match verified.map(|verified| (verified.unchecked, standing.fit(source, &new_text))) {
-                    Ok((also, Some(edits))) => (new_text, rationale, edits, unchecked.or(also)),
-                    Ok((_, None)) => {
-                        let reason = "a call inside that was settled before came back changed".to_owned();
-                        self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
-                        return None;
-                    }
+                let verified = match editor::verify(assignment, &new_text) {
+                    Ok(verified) => verified,
                     Err(objection) => {
                         let reason = objection.to_string();
                         self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
                         return None;
                     }
-                }
+                };
+                let source = self.sources.get(&site.file)?;
+                let Some(edits) = standing.fit(source, &verified.new_text) else {
+                    let reason = "a call inside that was settled before came back changed".to_owned();
+                    self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
+                    return None;
+                };
+                (verified.new_text, rationale, edits, unchecked.or(verified.unchecked))
             }
         };
         let edits = match EditSet::within(site.region, edits) {

@@ -104,6 +104,11 @@ struct Run<'j> {
     /// The server is gone: nobody is asked any more.
     gone: Option<String>,
     timeouts_in_a_row: usize,
+    failures_in_a_row: usize,
+    /// The last one.
+    failure: Option<EditorError>,
+    /// Whether the author ever said anything.
+    answered: bool,
 }
 
 impl<'j> Run<'j> {
@@ -127,6 +132,9 @@ impl<'j> Run<'j> {
             objections,
             gone: None,
             timeouts_in_a_row: 0,
+            failures_in_a_row: 0,
+            failure: None,
+            answered: false,
         }
     }
 
@@ -207,6 +215,10 @@ impl<'j> Run<'j> {
         };
         for level in levels {
             self.level(&level, author, clock, progress).await?;
+            // Whoever never said anything is no author.
+            if let Some(failure) = self.failure.take_if(|_| !self.answered) {
+                return Err(failure.into());
+            }
         }
         Ok(())
     }
@@ -267,23 +279,25 @@ impl<'j> Run<'j> {
         }
         match answer {
             Ok(answer) => {
-                self.timeouts_in_a_row = 0;
+                (self.answered, self.timeouts_in_a_row, self.failures_in_a_row) = (true, 0, 0);
                 self.take(index, answer, author.name(), &assignment, &standing)
             }
             Err(error) => {
-                self.no_answer(index, author.name(), &error);
+                self.no_answer(index, author.name(), error);
                 None
             }
         }
     }
 
     /// A failed attempt of the server, not of the answer.
-    fn no_answer(&mut self, index: usize, author: &str, error: &EditorError) {
+    fn no_answer(&mut self, index: usize, author: &str, error: EditorError) {
         let reason = error.to_string();
         self.timeouts_in_a_row = if error.is_timeout() { self.timeouts_in_a_row + 1 } else { 0 };
-        if error.is_final() || self.timeouts_in_a_row > 1 {
+        self.failures_in_a_row = if error.is_of_server() { self.failures_in_a_row + 1 } else { 0 };
+        if error.is_final() || self.timeouts_in_a_row > 1 || self.failures_in_a_row > 2 {
             self.gone = Some(format!("{reason}; nobody was asked any more"));
         }
+        self.failure = Some(error);
         self.reject(index, author, None, None, reason, None, 0.0);
     }
 

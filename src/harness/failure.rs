@@ -42,6 +42,8 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
+    /// Build the program with its model editor.
+    BuildWithModel,
     /// How to say which symbol and what to do.
     NameSymbol,
 }
@@ -148,6 +150,7 @@ impl HarnessError {
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
+            Self::NoModelBuilt => Advice::BuildWithModel,
             Self::NoSymbol { .. } | Self::NoInstruction => Advice::NameSymbol,
             _ => Advice::None,
         }

@@ -240,7 +240,8 @@ impl<'c> Scout<'c> {
         }
         let spelled_alike = places.iter().any(|place| self.is_known_elsewhere(file, loaded, clause.name, place));
         let exporting = self.codebase.resolve_import(file, &clause.target);
-        !spelled_alike && exporting.iter().any(|exporter| exporter != file && self.holders.exports(self.codebase, exporter, name))
+        !spelled_alike
+            && exporting.iter().any(|exporter| exporter != file && self.holders.exports(self.codebase, exporter, name))
     }
 
     /// Whether an import's definition is somewhere else, and not just the import itself.

@@ -9,5 +9,11 @@ mod architecture;
 mod cases;
 mod fixtures;
 mod guards;
+#[cfg(feature = "openai")]
+mod model;
 mod scanner;
+#[cfg(feature = "openai")]
+mod server;
 mod support;
+#[cfg(not(feature = "openai"))]
+mod without_model;

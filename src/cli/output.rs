@@ -74,6 +74,10 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         Advice::NameServer => vec![
             "name a running OpenAI-compatible server with --base-url or TAINIE_BASE_URL, and its model with --model".to_owned(),
         ],
+        Advice::BuildWithModel => vec![
+            "build it with `cargo build --features openai`, or say exactly what to do with --operation 'add-keyword NAME=VALUE'"
+                .to_owned(),
+        ],
         Advice::NameSymbol => vec![
             "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
         ],

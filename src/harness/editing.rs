@@ -99,12 +99,16 @@ struct Run<'j> {
     seconds: Seconds,
     checks: usize,
     model_calls: usize,
-    answers: usize,
     /// Diagnostics that rejected attempts would have brought.
     objections: Vec<ReportedFinding>,
     /// The server is gone: nobody is asked any more.
     gone: Option<String>,
     timeouts_in_a_row: usize,
+    failures_in_a_row: usize,
+    /// The last one.
+    failure: Option<EditorError>,
+    /// Whether the author ever said anything.
+    answered: bool,
 }
 
 impl<'j> Run<'j> {
@@ -125,10 +129,12 @@ impl<'j> Run<'j> {
             seconds,
             checks: 0,
             model_calls: 0,
-            answers: 0,
             objections,
             gone: None,
             timeouts_in_a_row: 0,
+            failures_in_a_row: 0,
+            failure: None,
+            answered: false,
         }
     }
 
@@ -209,6 +215,10 @@ impl<'j> Run<'j> {
         };
         for level in levels {
             self.level(&level, author, clock, progress).await?;
+            // Whoever never said anything is no author.
+            if let Some(failure) = self.failure.take_if(|_| !self.answered) {
+                return Err(failure.into());
+            }
         }
         Ok(())
     }
@@ -227,7 +237,7 @@ impl<'j> Run<'j> {
             let mut watch = Stopwatch::start(clock);
             let mut proposed = Vec::new();
             for &index in &pending {
-                if let Some(proposal) = self.ask(index, attempt, author).await? {
+                if let Some(proposal) = self.ask(index, attempt, author).await {
                     proposed.push((index, proposal));
                 }
                 if attempt == 0 {
@@ -253,20 +263,14 @@ impl<'j> Run<'j> {
     }
 
     /// One question to the author about one site; a proposal when the answer has the right shape.
-    /// A server that was never there is no answer at all: the run has no result.
-    async fn ask<A: Author>(
-        &mut self,
-        index: usize,
-        attempt: usize,
-        author: &A,
-    ) -> Result<Option<(Proposal, Option<String>)>, HarnessError> {
+    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<(Proposal, Option<String>)> {
         if self.gone.is_some() {
-            return Ok(None);
+            return None;
         }
         let operation = self.job.understood.as_ref().map(|understood| understood.operation.clone());
         let Some((mut assignment, standing)) = self.assignment(index, operation) else {
             self.settle(index, Outcome::Left, "its region can't be read");
-            return Ok(None);
+            return None;
         };
         assignment.attempt = attempt;
         let answer = author.propose(&assignment).await;
@@ -275,25 +279,25 @@ impl<'j> Run<'j> {
         }
         match answer {
             Ok(answer) => {
-                self.timeouts_in_a_row = 0;
-                self.answers += 1;
-                Ok(self.take(index, answer, author.name(), &assignment, &standing))
+                (self.answered, self.timeouts_in_a_row, self.failures_in_a_row) = (true, 0, 0);
+                self.take(index, answer, author.name(), &assignment, &standing)
             }
-            Err(error) if error.is_final() && self.answers == 0 => Err(error.into()),
             Err(error) => {
-                self.no_answer(index, author.name(), &error);
-                Ok(None)
+                self.no_answer(index, author.name(), error);
+                None
             }
         }
     }
 
     /// A failed attempt of the server, not of the answer.
-    fn no_answer(&mut self, index: usize, author: &str, error: &EditorError) {
+    fn no_answer(&mut self, index: usize, author: &str, error: EditorError) {
         let reason = error.to_string();
         self.timeouts_in_a_row = if error.is_timeout() { self.timeouts_in_a_row + 1 } else { 0 };
-        if error.is_final() || self.timeouts_in_a_row > 1 {
+        self.failures_in_a_row = if error.is_of_server() { self.failures_in_a_row + 1 } else { 0 };
+        if error.is_final() || self.timeouts_in_a_row > 1 || self.failures_in_a_row > 2 {
             self.gone = Some(format!("{reason}; nobody was asked any more"));
         }
+        self.failure = Some(error);
         self.reject(index, author, None, None, reason, None, 0.0);
     }
 
@@ -328,21 +332,21 @@ impl<'j> Run<'j> {
                 (new_text, rationale, edits.iter().map(|edit| edit.shifted(base)).collect(), unchecked)
             }
             Ok(Reply::Text { new_text, rationale, unchecked }) => {
-                let verified = editor::verify(assignment, &new_text);
-                let source = self.sources.get(&site.file)?;
-                match verified.map(|verified| (verified.unchecked, standing.fit(source, &new_text))) {
-                    Ok((also, Some(edits))) => (new_text, rationale, edits, unchecked.or(also)),
-                    Ok((_, None)) => {
-                        let reason = "a call inside that was settled before came back changed".to_owned();
-                        self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
-                        return None;
-                    }
+                let verified = match editor::verify(assignment, &new_text) {
+                    Ok(verified) => verified,
                     Err(objection) => {
                         let reason = objection.to_string();
                         self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
                         return None;
                     }
-                }
+                };
+                let source = self.sources.get(&site.file)?;
+                let Some(edits) = standing.fit(source, &verified.new_text) else {
+                    let reason = "a call inside that was settled before came back changed".to_owned();
+                    self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
+                    return None;
+                };
+                (verified.new_text, rationale, edits, unchecked.or(verified.unchecked))
             }
         };
         let edits = match EditSet::within(site.region, edits) {

@@ -54,6 +54,8 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
+    /// Build the program with its model editor.
+    BuildWithModel,
     /// The folders in which a journal was looked for.
     Looked(Vec<String>),
     /// How to say which symbol.
@@ -190,6 +192,7 @@ impl HarnessError {
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
+            Self::NoModelBuilt => Advice::BuildWithModel,
             Self::NoSymbol { .. } => Advice::NameSymbol,
             Self::NoInstruction => Advice::SayWhat,
             Self::Scout(_)
@@ -203,7 +206,6 @@ impl HarnessError {
             | Self::Gate(_)
             | Self::Edits(_)
             | Self::Task { .. }
-            | Self::NoModelBuilt
             | Self::NoInput { .. }
             | Self::Worklist { .. }
             | Self::WorklistRefused { .. }

@@ -77,7 +77,7 @@ pub(crate) struct ReportedTokens {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReportedAttempt {
     pub(crate) author: String,
-    /// The region as proposed; null when the answer couldn't be read.
+    /// The region as proposed, in its own layout where that says the same; null when the answer couldn't be read.
     pub(crate) new_text: Option<String>,
     pub(crate) rationale: Option<String>,
     /// `accepted`, `unchecked`, or `rejected`.

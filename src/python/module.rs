@@ -1,6 +1,7 @@
 //! One parsed file: its names, scopes, imports and declarations, without the tree that they come from.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ruff_python_ast::PySourceType;
 use ruff_python_ast::token::TokenKind;
@@ -9,8 +10,9 @@ use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::text::{ByteOffset, ByteSpan, SourceText};
 
+use super::flow::{self, Arm, Reader};
 use super::imports::ImportClause;
-use super::scopes::{ScopeId, Scopes};
+use super::scopes::{Binding, ScopeId, ScopeKind, Scopes};
 use super::walk;
 
 /// What part an identifier plays where it stands.
@@ -80,6 +82,10 @@ pub(crate) struct NameToken {
     pub(crate) receiver: Option<ByteSpan>,
     /// Inside a quoted annotation.
     pub(crate) quoted: bool,
+    /// The arms of compound statements around it, outermost first.
+    pub(crate) arms: Rc<[Arm]>,
+    /// How many names of the file are evaluated before it.
+    pub(crate) order: usize,
 }
 
 /// What a declaration declares.
@@ -231,6 +237,37 @@ impl Module {
     /// The declaration whose name token is exactly this.
     pub(crate) fn declaration_at(&self, name: ByteSpan) -> Option<&Declaration> {
         self.declarations.iter().find(|declaration| declaration.name == name)
+    }
+
+    /// The scope of the variable that a plain name means where it stands: a class body that hasn't bound it yet
+    /// reads the name from outside.
+    pub(crate) fn variable_scope(&self, token: &NameToken, name: &str) -> Option<ScopeId> {
+        let scope = self.scopes.lookup(token.scope, name)?;
+        let reads_through = self.scopes.kind(scope) == ScopeKind::Class
+            && token.role == Role::Load
+            && self.reaching(token, scope, name).is_empty();
+        match self.scopes.parent(scope) {
+            Some(parent) if reads_through => self.scopes.lookup(parent, name).or(Some(scope)),
+            _ => Some(scope),
+        }
+    }
+
+    /// The bindings of a variable that may count where a token reads it.
+    pub(crate) fn reaching(&self, token: &NameToken, scope: ScopeId, name: &str) -> Vec<&Binding> {
+        let deferred = token.quoted || self.scopes.is_deferred(token.scope, scope);
+        let order = (!deferred).then_some(token.order);
+        let bindings = self.scopes.bindings(scope, name);
+        let found = flow::reaching(bindings, Reader { arms: &token.arms, order });
+        // Whether an annotation is evaluated at once isn't known, so it may name what comes later.
+        if found.is_empty() && token.usage == Usage::Annotation {
+            return flow::reaching(bindings, Reader { arms: &token.arms, order: None });
+        }
+        found
+    }
+
+    /// The bindings of a variable that may count once its scope has run.
+    pub(crate) fn remaining(&self, scope: ScopeId, name: &str) -> Vec<&Binding> {
+        flow::reaching(self.scopes.bindings(scope, name), Reader { arms: &[], order: None })
     }
 
     /// The dotted name of the innermost definition around a scope, without the module.

@@ -4,9 +4,11 @@
 //! import stands for is not decided here.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use crate::text::ByteSpan;
 
+use super::flow::Arm;
 use super::imports::ImportRef;
 
 /// A scope of one module, by index; 0 is the module itself.
@@ -35,8 +37,10 @@ pub(crate) enum BindingKind {
     Class,
     Parameter,
     TypeParameter,
-    /// An assignment, `for`, `with`, `except`, walrus, `del`, or match capture.
+    /// An assignment, `for`, `with`, `except`, walrus, or match capture.
     Variable,
+    /// `del`
+    Deleted,
     /// `global` or `nonlocal`: binds nothing itself, but its token belongs to the variable.
     Declared,
     Import(ImportRef),
@@ -48,19 +52,12 @@ pub(crate) struct Binding {
     /// The name token.
     pub(crate) span: ByteSpan,
     pub(crate) kind: BindingKind,
-    /// The arms of `if`, `try`, `match`, `while` and `for` statements around it, outermost first:
-    /// (offset of the statement, number of the arm).
-    pub(crate) arms: Vec<(usize, usize)>,
-}
-
-impl Binding {
-    /// Whether this and `other` stand in different arms of one statement, so that either may be the one that counts.
-    pub(crate) fn is_twin_of(&self, other: &Self) -> bool {
-        let differs = |(statement, arm): &(usize, usize)| {
-            other.arms.iter().any(|(their_statement, their_arm)| statement == their_statement && arm != their_arm)
-        };
-        self.arms.iter().any(differs)
-    }
+    /// The arms of compound statements around it, outermost first.
+    pub(crate) arms: Rc<[Arm]>,
+    /// How many names of the file are evaluated before it takes effect.
+    pub(crate) order: usize,
+    /// Made by a function, through `global` or `nonlocal`: nobody knows when.
+    pub(crate) anytime: bool,
 }
 
 #[derive(Debug)]
@@ -124,6 +121,10 @@ impl Scopes {
         self.get(id).kind
     }
 
+    pub(crate) fn parent(&self, id: ScopeId) -> Option<ScopeId> {
+        self.get(id).parent
+    }
+
     /// All places that bind `name` in exactly this scope.
     pub(crate) fn bindings(&self, id: ScopeId, name: &str) -> &[Binding] {
         self.get(id).bindings.get(name).map_or(&[], Vec::as_slice)
@@ -152,6 +153,19 @@ impl Scopes {
             current = scope.parent;
         }
         None
+    }
+
+    /// Whether code in scope `from` runs later than the code of scope `to` around it: a function stands between.
+    pub(crate) fn is_deferred(&self, from: ScopeId, to: ScopeId) -> bool {
+        let mut current = Some(from);
+        while let Some(id) = current.filter(|&id| id != to) {
+            let scope = self.get(id);
+            if scope.kind == ScopeKind::Function {
+                return true;
+            }
+            current = scope.parent;
+        }
+        false
     }
 
     /// The scope in which a binding of `name` written in scope `at` takes effect.

@@ -4,6 +4,7 @@
 //! that they seem to belong to, which is why this walk and not the tree's own order says what is where.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use ruff_python_ast as ast;
 use ruff_python_ast::visitor::{self, Visitor};
@@ -13,11 +14,43 @@ use ruff_text_size::{Ranged as _, TextRange};
 
 use crate::text::{ByteOffset, ByteSpan};
 
+use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
 use super::module::{
     AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,
 };
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
+
+/// What takes types in brackets, wherever it stands.
+const TYPE_FORMS: [&str; 27] = [
+    "Annotated",
+    "AsyncIterator",
+    "Awaitable",
+    "Callable",
+    "ClassVar",
+    "Collection",
+    "DefaultDict",
+    "Dict",
+    "Final",
+    "FrozenSet",
+    "Generator",
+    "Iterable",
+    "Iterator",
+    "List",
+    "Literal",
+    "Mapping",
+    "Optional",
+    "Sequence",
+    "Set",
+    "Tuple",
+    "Type",
+    "Union",
+    "dict",
+    "frozenset",
+    "list",
+    "tuple",
+    "type",
+];
 
 /// What one walk found.
 pub(super) struct Walked {
@@ -43,9 +76,11 @@ pub(super) fn module(source: &str, module: &ast::ModModule) -> Walked {
             assigned_aliases: Vec::new(),
         },
         scope: ScopeId::MODULE,
-        arms: Vec::new(),
+        arms: Rc::from([]),
+        order: 0,
         uses: BTreeMap::new(),
         annotation: None,
+        in_type: false,
         quoted: false,
     };
     walk.docstring(&module.body);
@@ -58,11 +93,15 @@ struct Walk<'s> {
     found: Walked,
     scope: ScopeId,
     /// Arms of compound statements around the current one.
-    arms: Vec<(usize, usize)>,
+    arms: Rc<[Arm]>,
+    /// How many names and bindings were evaluated so far.
+    order: usize,
     /// Expressions whose use was seen before they are reached: by range, how and the region.
     uses: BTreeMap<(usize, usize), (Usage, ByteSpan)>,
     /// The annotation being walked.
     annotation: Option<ByteSpan>,
+    /// Whether what is walked is a type, where a string holds another: an annotation, or what `List[…]` holds.
+    in_type: bool,
     quoted: bool,
 }
 
@@ -87,9 +126,23 @@ impl Walk<'_> {
         if place.is_empty() {
             return; // an identifier that the parser made up after a syntax error
         }
-        let token =
-            NameToken { span: place, role, scope: self.scope, usage, region, receiver: None, quoted: self.quoted };
+        let token = NameToken {
+            span: place,
+            role,
+            scope: self.scope,
+            usage,
+            region,
+            receiver: None,
+            quoted: self.quoted,
+            arms: Rc::clone(&self.arms),
+            order: self.next_order(),
+        };
         self.found.names.insert(place.start(), token);
+    }
+
+    const fn next_order(&mut self) -> usize {
+        self.order += 1;
+        self.order
     }
 
     fn simple_name(&mut self, range: TextRange, role: Role) {
@@ -102,7 +155,9 @@ impl Walk<'_> {
     }
 
     fn bind_in(&mut self, scope: ScopeId, name: &str, range: TextRange, kind: BindingKind) {
-        let binding = Binding { span: span(range), kind, arms: self.arms.clone() };
+        let anytime = self.found.scopes.is_deferred(self.scope, scope);
+        let (arms, order) = (Rc::clone(&self.arms), self.next_order());
+        let binding = Binding { span: span(range), kind, arms, order, anytime };
         self.found.scopes.get_mut(scope).bindings.entry(name.to_owned()).or_default().push(binding);
     }
 
@@ -140,17 +195,83 @@ impl Walk<'_> {
         self.scope = outer;
     }
 
-    fn in_arm(&mut self, statement: TextRange, arm: usize, walk: impl FnOnce(&mut Self)) {
-        self.arms.push((statement.start().to_usize(), arm));
+    fn in_arm(&mut self, arm: Arm, walk: impl FnOnce(&mut Self)) {
+        let inside = self.arms.iter().copied().chain([arm]).collect();
+        let outside = std::mem::replace(&mut self.arms, inside);
         walk(self);
-        self.arms.pop();
+        self.arms = outside;
+    }
+
+    fn if_statement(&mut self, s: &ast::StmtIf) {
+        self.visit_expr(&s.test);
+        let has_else = s.elif_else_clauses.last().is_some_and(|clause| clause.test.is_none());
+        let of = 1 + s.elif_else_clauses.len() + usize::from(!has_else);
+        let arm = |number, body: &[Stmt]| Arm { leaves: leaves(body), ..arm(s.range, number, of, Fork::Choice) };
+        self.in_arm(arm(0, &s.body), |walk| walk.visit_body(&s.body));
+        for (index, clause) in s.elif_else_clauses.iter().enumerate() {
+            if let Some(test) = &clause.test {
+                self.visit_expr(test);
+            }
+            self.in_arm(arm(index + 1, &clause.body), |walk| walk.visit_body(&clause.body));
+        }
+    }
+
+    fn try_statement(&mut self, s: &ast::StmtTry) {
+        let of = 1 + s.handlers.len();
+        self.in_arm(arm(s.range, 0, of, Fork::Try), |walk| {
+            walk.visit_body(&s.body);
+            walk.visit_body(&s.orelse);
+        });
+        for (index, handler) in s.handlers.iter().enumerate() {
+            let ast::ExceptHandler::ExceptHandler(h) = handler;
+            let arm = Arm { leaves: leaves(&h.body), ..arm(s.range, index + 1, of, Fork::Try) };
+            self.in_arm(arm, |walk| walk.visit_except_handler(handler));
+        }
+        self.visit_body(&s.finalbody);
+    }
+
+    fn match_statement(&mut self, s: &ast::StmtMatch) {
+        self.visit_expr(&s.subject);
+        let catches_rest = |case: &ast::MatchCase| case.guard.is_none() && case.pattern.is_irrefutable();
+        let of = s.cases.len() + usize::from(!s.cases.last().is_some_and(catches_rest));
+        for (index, case) in s.cases.iter().enumerate() {
+            let arm = Arm { leaves: leaves(&case.body), ..arm(s.range, index, of, Fork::Choice) };
+            self.in_arm(arm, |walk| walk.visit_match_case(case));
+        }
+    }
+
+    fn loop_bodies(&mut self, statement: TextRange, body: &[Stmt], orelse: &[Stmt]) {
+        self.in_arm(arm(statement, 0, 2, Fork::Loop), |walk| walk.visit_body(body));
+        self.in_arm(arm(statement, 1, 2, Fork::Loop), |walk| walk.visit_body(orelse));
     }
 
     /// Walks what isn't part of the annotation or call around it.
     fn outside_annotation(&mut self, walk: impl FnOnce(&mut Self)) {
         let annotation = self.annotation.take();
+        let in_type = std::mem::take(&mut self.in_type);
         walk(self);
         self.annotation = annotation;
+        self.in_type = in_type;
+    }
+
+    /// Walks a type that isn't an annotation.
+    fn type_expression(&mut self, expr: &Expr) {
+        let in_type = std::mem::replace(&mut self.in_type, true);
+        self.visit_expr(expr);
+        self.in_type = in_type;
+    }
+
+    /// What stands in the brackets behind a type. `Literal` holds values, and `Annotated` one type before them.
+    fn type_parameters_given(&mut self, form: Option<&str>, slice: &Expr) {
+        match (form, slice) {
+            (Some("Literal"), _) => self.outside_annotation(|walk| walk.visit_expr(slice)),
+            (Some("Annotated"), Expr::Tuple(tuple)) => {
+                let (types, values) = tuple.elts.split_at(1.min(tuple.elts.len()));
+                types.iter().for_each(|expr| self.type_expression(expr));
+                self.outside_annotation(|walk| values.iter().for_each(|expr| walk.visit_expr(expr)));
+            }
+            _ => self.type_expression(slice),
+        }
     }
 
     fn docstring(&mut self, body: &[Stmt]) {
@@ -188,7 +309,6 @@ impl Walk<'_> {
         declaration.is_static = is_static;
         declaration.is_property = is_property;
         let qualname = declaration.qualname.clone();
-        self.bind(name, def.name.range, BindingKind::Function);
         self.defaults(&def.parameters);
         let outer = self.type_parameters(def.type_params.as_deref());
         self.in_scope(outer, |walk| {
@@ -201,21 +321,20 @@ impl Walk<'_> {
                 walk.visit_annotation(returns);
             }
         });
+        self.bind(name, def.name.range, BindingKind::Function);
         let body = self.found.scopes.push(ScopeKind::Function, outer, Some(name));
-        let arms = std::mem::take(&mut self.arms);
         self.in_scope(body, |walk| {
             walk.parameters(&def.parameters, Some(&qualname));
             walk.docstring(&def.body);
             walk.collect_globals(&def.body);
             walk.visit_body(&def.body);
         });
-        self.arms = arms;
         if is_method {
             self.instance_attributes(def, &qualname);
         }
     }
 
-    /// `global` and `nonlocal` count for the whole function, also before the statement.
+    /// `global` and `nonlocal` count for the whole function or class body, also before the statement.
     fn collect_globals(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
@@ -303,7 +422,6 @@ impl Walk<'_> {
         let bases = def.arguments.as_deref().map_or(&[][..], |arguments| &arguments.args);
         let is_protocol = bases.iter().any(|base| last_name(base) == Some("Protocol"));
         self.declare(name, def.name.range, DeclarationKind::Class).is_protocol = is_protocol;
-        self.bind(name, def.name.range, BindingKind::Class);
         let outer = self.type_parameters(def.type_params.as_deref());
         let arguments = def.arguments.as_deref();
         self.in_scope(outer, |walk| {
@@ -313,16 +431,20 @@ impl Walk<'_> {
             for base in &arguments.args {
                 let named = if let Expr::Subscript(subscript) = base { &*subscript.value } else { base };
                 walk.expect_use(named, Usage::Base, header);
+                match base {
+                    Expr::Subscript(_) => walk.type_expression(base),
+                    _ => walk.visit_expr(base),
+                }
             }
-            walk.visit_arguments(arguments);
+            arguments.keywords.iter().for_each(|keyword| walk.visit_keyword(keyword));
         });
         let body = self.found.scopes.push(ScopeKind::Class, outer, Some(name));
-        let arms = std::mem::take(&mut self.arms);
         self.in_scope(body, |walk| {
             walk.docstring(&def.body);
+            walk.collect_globals(&def.body);
             walk.visit_body(&def.body);
         });
-        self.arms = arms;
+        self.bind(name, def.name.range, BindingKind::Class);
     }
 
     /// From the `class` keyword to the end of the bases.
@@ -395,6 +517,8 @@ impl Walk<'_> {
                 region: span(statement),
                 receiver: None,
                 quoted: false,
+                arms: Rc::clone(&self.arms),
+                order: self.next_order(),
             };
             self.found.names.insert(place.start(), token);
             at += part.len() + 1;
@@ -495,8 +619,10 @@ impl Walk<'_> {
         };
         let (usage, region) = self.used_as(name.range, Usage::Value);
         self.name(name.range, role, usage, region);
-        if matches!(role, Role::Store | Role::Delete) {
-            self.bind(name.id.as_str(), name.range, BindingKind::Variable);
+        match role {
+            Role::Store => self.bind(name.id.as_str(), name.range, BindingKind::Variable),
+            Role::Delete => self.bind(name.id.as_str(), name.range, BindingKind::Deleted),
+            _ => {}
         }
     }
 
@@ -550,8 +676,13 @@ impl Walk<'_> {
     fn quoted_annotation(&mut self, literal: &ast::ExprStringLiteral) {
         // An implicitly concatenated string has no one place for each of its names.
         let [part] = literal.value.as_slice() else { return };
+        // Behind an escape, a place in the value isn't one in the source.
+        let content = span(part.content_range());
+        if self.source.get(content.range()) != Some(&*part.value) {
+            return;
+        }
         let Ok(parsed) = parse_string_annotation(self.source, part) else { return };
-        let annotation = self.annotation.replace(span(part.content_range()));
+        let annotation = self.annotation.replace(content);
         let quoted = std::mem::replace(&mut self.quoted, true);
         self.visit_expr(parsed.expr());
         self.quoted = quoted;
@@ -591,7 +722,14 @@ impl<'a> Visitor<'a> for Walk<'_> {
                     self.exported_strings(&assign.target, value);
                     self.assigned_alias(&assign.target, value);
                 }
-                visitor::walk_stmt(self, stmt);
+                match &assign.value {
+                    Some(value) if last_name(&assign.annotation) == Some("TypeAlias") => {
+                        self.visit_annotation(&assign.annotation);
+                        self.visit_annotation(value);
+                        self.visit_expr(&assign.target);
+                    }
+                    _ => visitor::walk_stmt(self, stmt),
+                }
             }
             Stmt::TypeAlias(alias) => {
                 self.declared_variable(&alias.name, DeclarationKind::TypeAlias);
@@ -599,43 +737,17 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 let scope = self.type_parameters(alias.type_params.as_deref());
                 self.in_scope(scope, |walk| walk.visit_annotation(&alias.value));
             }
-            Stmt::If(s) => {
-                self.visit_expr(&s.test);
-                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
-                for (index, clause) in s.elif_else_clauses.iter().enumerate() {
-                    if let Some(test) = &clause.test {
-                        self.visit_expr(test);
-                    }
-                    self.in_arm(s.range, index + 1, |walk| walk.visit_body(&clause.body));
-                }
-            }
-            Stmt::Try(s) => {
-                self.in_arm(s.range, 0, |walk| {
-                    walk.visit_body(&s.body);
-                    walk.visit_body(&s.orelse);
-                });
-                for (index, handler) in s.handlers.iter().enumerate() {
-                    self.in_arm(s.range, index + 1, |walk| walk.visit_except_handler(handler));
-                }
-                self.visit_body(&s.finalbody);
-            }
-            Stmt::Match(s) => {
-                self.visit_expr(&s.subject);
-                for (index, case) in s.cases.iter().enumerate() {
-                    self.in_arm(s.range, index, |walk| walk.visit_match_case(case));
-                }
-            }
-            // What a loop's body binds may or may not count behind it.
+            Stmt::If(s) => self.if_statement(s),
+            Stmt::Try(s) => self.try_statement(s),
+            Stmt::Match(s) => self.match_statement(s),
             Stmt::For(s) => {
                 self.visit_expr(&s.iter);
-                self.visit_expr(&s.target);
-                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
-                self.in_arm(s.range, 1, |walk| walk.visit_body(&s.orelse));
+                self.in_arm(arm(s.range, 0, 2, Fork::Loop), |walk| walk.visit_expr(&s.target));
+                self.loop_bodies(s.range, &s.body, &s.orelse);
             }
             Stmt::While(s) => {
                 self.visit_expr(&s.test);
-                self.in_arm(s.range, 0, |walk| walk.visit_body(&s.body));
-                self.in_arm(s.range, 1, |walk| walk.visit_body(&s.orelse));
+                self.loop_bodies(s.range, &s.body, &s.orelse);
             }
             _ => visitor::walk_stmt(self, stmt),
         }
@@ -643,7 +755,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
 
     fn visit_annotation(&mut self, expr: &'a Expr) {
         let outer = self.annotation.replace(span(expr.range()));
-        self.visit_expr(expr);
+        self.type_expression(expr);
         self.annotation = outer;
     }
 
@@ -662,12 +774,10 @@ impl<'a> Visitor<'a> for Walk<'_> {
             Expr::Name(name) => self.plain_name(name),
             Expr::Attribute(attribute) => self.attribute(attribute),
             Expr::Call(call) => self.call(call),
-            Expr::StringLiteral(literal) if self.annotation.is_some() && !self.quoted => {
-                self.quoted_annotation(literal);
-            }
-            Expr::Subscript(subscript) if last_name(&subscript.value) == Some("Literal") => {
+            Expr::StringLiteral(literal) if self.in_type => self.quoted_annotation(literal),
+            Expr::Subscript(subscript) if self.in_type || is_type_form(&subscript.value) => {
                 self.visit_expr(&subscript.value);
-                self.outside_annotation(|walk| walk.visit_expr(&subscript.slice));
+                self.type_parameters_given(last_name(&subscript.value), &subscript.slice);
             }
             Expr::Subscript(subscript) => {
                 self.key_string(&subscript.slice);
@@ -794,6 +904,11 @@ fn last_name(expr: &Expr) -> Option<&str> {
     }
 }
 
+/// Whether what stands in brackets behind it can only be types.
+fn is_type_form(expr: &Expr) -> bool {
+    last_name(expr).is_some_and(|name| TYPE_FORMS.contains(&name))
+}
+
 /// The arguments of `cast`, `TypeVar` and `NewType` that are types, and may be quoted.
 fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextRange> {
     let positions = match callee {
@@ -808,6 +923,15 @@ fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextR
         keyword.arg.as_ref().is_some_and(|label| matches!(label.as_str(), "typ" | "tp" | "bound" | "default"))
     };
     positional.chain(arguments.keywords.iter().filter(is_type).map(|keyword| keyword.value.range())).collect()
+}
+
+fn arm(statement: TextRange, number: usize, of: usize, fork: Fork) -> Arm {
+    Arm { statement: statement.start().to_usize(), number, of, fork, leaves: false }
+}
+
+/// Whether nothing behind the statement runs after these.
+fn leaves(body: &[Stmt]) -> bool {
+    matches!(body.last(), Some(Stmt::Return(_) | Stmt::Raise(_)))
 }
 
 /// `a . b` is the module `a.b`.

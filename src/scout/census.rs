@@ -18,6 +18,9 @@ pub(super) enum Answer {
     Group,
     /// At another binding of a variable that holds the symbol: a `global` rebinding, the other arm of an `if`.
     SameVariable,
+    /// At a binding of the variable that doesn't hold the symbol, or at what that binding brings: which of the
+    /// bindings counts here is for the scopes to say.
+    OtherBinding(String),
     /// At an import that doesn't resolve.
     UnresolvedImport(String),
     /// At something else that is spelled like the mention.
@@ -29,13 +32,15 @@ pub(super) enum Answer {
 /// What the scopes and imports of the text say of a plain name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ScopeAnswer {
-    /// Every binding of the variable holds the symbol.
+    /// A binding of the variable that may count here holds the symbol.
     Symbol,
-    /// Some bindings of the variable do.
+    /// Bindings of the variable hold it, but which of them counts here isn't known.
     Perhaps,
-    /// A variable that never holds it.
+    /// No binding that may count here holds it.
     Other(String),
     UnresolvedImport(String),
+    /// A name that a star import brings from a module that exports the symbol; another may bring the same.
+    Starred,
     /// An attribute, a builtin, or a name from a star import.
     Silent,
 }
@@ -134,7 +139,16 @@ fn judge_use(facts: &Facts) -> Judgement {
             Reason::Disagreement,
             format!("its definition is {what}, but glean and references list it"),
         ),
+        (Answer::Group | Answer::SameVariable, ScopeAnswer::Other(what)) => Judgement::unresolved(
+            Reason::Disagreement,
+            format!("its definition is the symbol, but the last binding before it is {what}"),
+        ),
+        (Answer::Elsewhere(what), ScopeAnswer::Symbol) => Judgement::unresolved(
+            Reason::Disagreement,
+            format!("its definition is {what}, but the last binding before it is the symbol"),
+        ),
         (Answer::Elsewhere(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
+        (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Starred) => Judgement::decoy(what),
         _ if facts.after_error => {
             Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, and nothing says what it is")
         }
@@ -163,15 +177,19 @@ fn judge_use(facts: &Facts) -> Judgement {
 /// The sources that say that the mention is a reference, where that is to be believed.
 fn says_reference(facts: &Facts) -> Option<BTreeSet<Source>> {
     let mut sources = BTreeSet::new();
-    let points_here = facts.definition == Answer::Group || facts.definition == Answer::SameVariable;
+    let scopes_deny = matches!(facts.scopes, ScopeAnswer::Other(_));
+    let points_here = matches!(facts.definition, Answer::Group | Answer::SameVariable);
+    if points_here && scopes_deny && !facts.after_error {
+        return None;
+    }
     if points_here {
         sources.insert(Source::Definition);
     }
     let contradicted = matches!(facts.definition, Answer::Elsewhere(_));
-    if !facts.after_error && !contradicted && facts.scopes == ScopeAnswer::Symbol && !points_here {
+    let scopes_say_so = matches!(facts.scopes, ScopeAnswer::Symbol | ScopeAnswer::Starred);
+    if scopes_say_so && !facts.after_error && !contradicted && !points_here {
         sources.insert(Source::Scopes);
     }
-    let scopes_deny = matches!(facts.scopes, ScopeAnswer::Other(_));
     if points_here || !(contradicted || scopes_deny) {
         sources.extend(facts.glean.then_some(Source::Glean));
         sources.extend(facts.references.then_some(Source::References));
@@ -230,7 +248,22 @@ mod tests {
     fn scopes_speak_where_the_checker_is_silent_or_answers_with_a_wrapper() {
         check(facts(Role::Load, Answer::Nothing, ScopeAnswer::Symbol), MentionClass::Site);
         check(facts(Role::Load, Answer::Foreign("x".to_owned()), ScopeAnswer::Symbol), MentionClass::Site);
-        check(facts(Role::Load, elsewhere(), ScopeAnswer::Symbol), MentionClass::Decoy);
+        check(facts(Role::Load, elsewhere(), ScopeAnswer::Starred), MentionClass::Decoy);
+    }
+
+    #[test]
+    fn of_the_bindings_of_one_variable_the_scopes_say_which_counts() {
+        let other = || Answer::OtherBinding("b.f".to_owned());
+        check(facts(Role::Load, other(), ScopeAnswer::Symbol), MentionClass::Site);
+        check(facts(Role::Load, other(), ScopeAnswer::Other("b.f".to_owned())), MentionClass::Decoy);
+        check(facts(Role::Load, other(), ScopeAnswer::Perhaps), MentionClass::Unresolved);
+    }
+
+    #[test]
+    fn scopes_against_a_definition_are_a_disagreement() {
+        check(facts(Role::Load, elsewhere(), ScopeAnswer::Symbol), MentionClass::Unresolved);
+        let rebound = ScopeAnswer::Other("f = 3".to_owned());
+        check(facts(Role::Load, Answer::Group, rebound), MentionClass::Unresolved);
     }
 
     #[test]

@@ -89,8 +89,14 @@ impl<'c> Scout<'c> {
                 Some(declaration) => Some(declaration.scope),
                 None => loaded.module.import_at(member.span.start()).map(|clause| clause.scope),
             };
-            if let Some(scope) = scope {
-                holders.insert_own(Variable { file: file.clone(), scope, name: name.clone() }, member.span);
+            let Some(scope) = scope else { continue };
+            let variable = Variable { file: file.clone(), scope, name: name.clone() };
+            holders.insert_own(variable.clone(), member.span);
+            // Whatever else is bound to it is its value, except what an import brings from elsewhere.
+            for binding in loaded.module.scopes.bindings(scope, &name) {
+                if !matches!(binding.kind, BindingKind::Import(_)) {
+                    holders.insert_own(variable.clone(), binding.span);
+                }
             }
         }
         let (answers, cross_checks, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
@@ -177,7 +183,7 @@ impl<'c> Scout<'c> {
 
     fn variable_of(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> Option<Variable> {
         let name = text_of(&loaded.source, token)?;
-        let scope = loaded.module.scopes.lookup(token.scope, name)?;
+        let scope = loaded.module.variable_scope(token, name)?;
         Some(Variable { file: file.clone(), scope, name: name.to_owned() })
     }
 
@@ -234,7 +240,8 @@ impl<'c> Scout<'c> {
         }
         let spelled_alike = places.iter().any(|place| self.is_known_elsewhere(file, loaded, clause.name, place));
         let exporting = self.codebase.resolve_import(file, &clause.target);
-        !spelled_alike && exporting.iter().any(|exporter| exporter != file && self.holders.exports(exporter, name))
+        !spelled_alike
+            && exporting.iter().any(|exporter| exporter != file && self.holders.exports(self.codebase, exporter, name))
     }
 
     /// Whether an import's definition is somewhere else, and not just the import itself.
@@ -316,7 +323,11 @@ impl<'c> Scout<'c> {
         if let PlaceFile::Inside(target) = &place.file {
             if let Some(variable) = self.holders.variable_bound_at(self.codebase, target, place.span).cloned() {
                 let rebinds = itself && !self.holders.is_own(&variable);
-                if !rebinds && self.holders.is_twin(self.codebase, &variable, place.span) {
+                let is_here = self.variable_of(file, loaded, token).as_ref() == Some(&variable);
+                if !rebinds && token.role.is_plain() && is_here && !is_store(token.role) {
+                    return Answer::OtherBinding(describe(self.codebase, place));
+                }
+                if !rebinds && self.holders.holds_at_end(self.codebase, &variable) {
                     return Answer::SameVariable;
                 }
             }
@@ -330,6 +341,9 @@ impl<'c> Scout<'c> {
             return Answer::Nothing;
         }
         let what = describe(self.codebase, place);
+        if self.is_of_other_binding(file, loaded, token, place) {
+            return Answer::OtherBinding(what);
+        }
         let target_text = match &place.file {
             PlaceFile::Inside(target) => self.codebase.load(target),
             PlaceFile::Outside(path) => self.codebase.load_outside(path),
@@ -343,6 +357,19 @@ impl<'c> Scout<'c> {
         }
     }
 
+    /// Whether the place is what an import brings to the variable that a token reads.
+    fn is_of_other_binding(&self, file: &RelPath, loaded: &Loaded, token: &NameToken, place: &Place) -> bool {
+        if !token.role.is_plain() || is_store(token.role) {
+            return false;
+        }
+        let Some(variable) = self.variable_of(file, loaded, token) else { return false };
+        loaded.module.scopes.bindings(variable.scope, &variable.name).iter().any(|binding| {
+            let clause = loaded.module.import_at(binding.span.start());
+            let answer = clause.and_then(|clause| self.answers.get(&(file.clone(), clause.name.start())));
+            answer.is_some_and(|places| places.contains(place))
+        })
+    }
+
     fn scope_answer(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> ScopeAnswer {
         if token.role == Role::ImportName {
             return self.import_answer(file, loaded, token);
@@ -351,25 +378,36 @@ impl<'c> Scout<'c> {
             return ScopeAnswer::Silent;
         }
         let Some(variable) = self.variable_of(file, loaded, token) else {
-            return if self.star_import_brings(file, loaded) { ScopeAnswer::Symbol } else { ScopeAnswer::Silent };
+            return if self.star_import_brings(file, loaded) { ScopeAnswer::Starred } else { ScopeAnswer::Silent };
         };
-        if self.holders.always_holds(self.codebase, &variable) {
+        if is_store(token.role) {
+            return self.store_answer(file, token, &variable);
+        }
+        let reaching = loaded.module.reaching(token, variable.scope, &variable.name);
+        if self.holders.hold_any(file, &reaching) {
             return ScopeAnswer::Symbol;
         }
-        if self.holders.holds(&variable) {
+        if self.holders.holds(&variable) && reaching.is_empty() {
             return ScopeAnswer::Perhaps;
         }
-        let bindings = loaded.module.scopes.bindings(variable.scope, &variable.name);
-        for binding in bindings {
+        for binding in &reaching {
             if let BindingKind::Import(target) = &binding.kind
                 && self.codebase.resolve_import(file, target).is_empty()
             {
                 return ScopeAnswer::UnresolvedImport(dotted(target.level, &target.module));
             }
         }
-        match bindings.first() {
+        match reaching.first() {
             Some(binding) => ScopeAnswer::Other(describe_token(self.codebase, file, binding.span)),
             None => ScopeAnswer::Silent,
+        }
+    }
+
+    fn store_answer(&mut self, file: &RelPath, token: &NameToken, variable: &Variable) -> ScopeAnswer {
+        if self.holders.is_own(variable) || self.holders.is_binding(file, token.span) {
+            ScopeAnswer::Symbol
+        } else {
+            ScopeAnswer::Other(describe_token(self.codebase, file, token.span))
         }
     }
 
@@ -387,7 +425,7 @@ impl<'c> Scout<'c> {
         let stars = loaded.module.imports.iter().filter(|clause| clause.star);
         stars
             .flat_map(|clause| self.codebase.resolve_import(file, &clause.target))
-            .any(|exporter| self.holders.exports(&exporter, &self.name))
+            .any(|exporter| self.holders.exports(self.codebase, &exporter, &self.name))
     }
 
     async fn freeze(mut self, definitions: &mut impl Definitions) -> Result<Worklist, ScoutError> {
@@ -634,6 +672,10 @@ fn text_of<'s>(source: &'s SourceText, token: &NameToken) -> Option<&'s str> {
 
 fn is_at(place: &Place, file: &RelPath, span: ByteSpan) -> bool {
     place.span == span && place.file == PlaceFile::Inside(file.clone())
+}
+
+const fn is_store(role: Role) -> bool {
+    matches!(role, Role::Store)
 }
 
 /// Whether the definition at such a token says more than its syntax.

@@ -51,7 +51,13 @@ impl Group {
         let declarations = &loaded.module.declarations;
         let mine = declarations.iter().filter(|d| d.qualname == self.qualname && symbol_kind(d.kind) == self.kind);
         let mut names: Vec<ByteSpan> = mine.clone().map(|declaration| declaration.name).collect();
-        // A variable is declared by its first binding; the others are uses that set it.
+        // A variable is declared by its first binding; the others are uses that set it. One in its own scope goes
+        // before those through `global` or `self`.
+        let in_own_scope = |name: ByteSpan| {
+            let token = loaded.module.name_at(name.start());
+            token.zip(loaded.module.declaration_at(name)).is_some_and(|(token, d)| token.scope == d.scope)
+        };
+        names.sort_by_key(|&name| !in_own_scope(name));
         if matches!(self.kind, SymbolKind::Variable | SymbolKind::Attribute) {
             names.truncate(1);
         }

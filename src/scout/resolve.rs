@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::plan::{SymbolKind, SymbolPath};
-use crate::python::{Declaration, NameToken, Role, Usage};
+use crate::python::{Declaration, DeclarationKind, NameToken, Role, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath};
 
 use super::ScoutError;
@@ -290,17 +290,22 @@ async fn at_token(
     }
     let mut answers = definitions.definitions(codebase, file, &[at]).await?;
     let targets = answers.pop().unwrap_or_default();
+    let name = loaded.source.slice(token.span).unwrap_or_default();
     for target in targets.iter().filter(|target| **target != own) {
-        if let Some(group) = declared_at(codebase, target) {
+        if let Some(group) = declared_at(codebase, target).filter(|group| !is_hook_for(group, name)) {
             return Ok(group);
         }
     }
     if let Some(group) = by_scopes(codebase, file, loaded, token) {
         return Ok(group);
     }
+    if let Some(group) = by_way_of(codebase, definitions, file, loaded, token).await? {
+        return Ok(group);
+    }
     // A variable is its own definition; so is an import that doesn't resolve.
     for target in targets.iter().chain([&own]) {
-        if let Some(group) = declared_at(codebase, target).or_else(|| unresolved_import(codebase, target)) {
+        let group = declared_at(codebase, target).filter(|group| !is_hook_for(group, name));
+        if let Some(group) = group.or_else(|| unresolved_import(codebase, target)) {
             return Ok(group);
         }
     }
@@ -310,6 +315,55 @@ async fn at_token(
         }
         None => nothing("nobody knows what the name there refers to".to_owned()),
     })
+}
+
+/// Whether a definition is only what runs when something called `name` is used: `K(1)` leads to `K.__init__`, and
+/// a call of what `lru_cache` wraps to the wrapper's `__call__`.
+fn is_hook_for(group: &Group, name: &str) -> bool {
+    let is_dunder = |name: &str| name.starts_with("__") && name.ends_with("__");
+    group.kind == SymbolKind::Method && is_dunder(group.path.name()) && !is_dunder(name)
+}
+
+/// What a name means by the import that binds it, or by the module or class in front of its dot.
+async fn by_way_of(
+    codebase: &mut Codebase,
+    definitions: &mut impl Definitions,
+    file: &RelPath,
+    loaded: &Rc<Loaded>,
+    token: &NameToken,
+) -> Result<Option<Group>, ScoutError> {
+    let Some(name) = loaded.source.slice(token.span) else { return Ok(None) };
+    if let Some(receiver) = token.receiver {
+        let Some(last) = loaded.module.names().filter(|token| receiver.contains(token.span)).last() else {
+            return Ok(None);
+        };
+        let owners = definitions.definitions(codebase, file, &[last.span.start()]).await?.pop().unwrap_or_default();
+        return Ok(owners.iter().find_map(|owner| member_of(codebase, owner, name)));
+    }
+    let Some(scope) = loaded.module.scopes.lookup(token.scope, name) else { return Ok(None) };
+    for binding in loaded.module.scopes.bindings(scope, name) {
+        let Some(clause) = loaded.module.import_at(binding.span.start()) else { continue };
+        let imported = definitions.definitions(codebase, file, &[clause.name.start()]).await?.pop().unwrap_or_default();
+        if let Some(group) = imported.iter().find_map(|target| declared_at(codebase, target)) {
+            return Ok(Some(group));
+        }
+    }
+    Ok(None)
+}
+
+/// What is called `name` in the module or class at a place of the workspace.
+fn member_of(codebase: &mut Codebase, owner: &Place, name: &str) -> Option<Group> {
+    let PlaceFile::Inside(file) = &owner.file else { return None };
+    let loaded = codebase.load(file)?;
+    let mut qualname = match loaded.module.declaration_at(owner.span) {
+        Some(class) if class.kind == DeclarationKind::Class => class.qualname.clone(),
+        Some(_) => return None,
+        None if owner.span.is_empty() => Vec::new(),
+        None => return None,
+    };
+    qualname.push(name.to_owned());
+    let kind = loaded.module.declarations.iter().find(|declaration| declaration.qualname == qualname)?.kind;
+    Group::of(codebase, file, &qualname, symbol_kind(kind))
 }
 
 /// The innermost binding of a plain name, by the scopes of the file alone.

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::python::{Binding, BindingKind, ScopeId};
+use crate::python::{Binding, ScopeId};
 use crate::text::{ByteSpan, RelPath};
 
 use super::codebase::Codebase;
@@ -43,8 +43,8 @@ impl Holders {
     }
 
     /// Whether the module-level name of a file holds the symbol.
-    pub(super) fn exports(&self, file: &RelPath, name: &str) -> bool {
-        self.holds(&Variable { file: file.clone(), scope: ScopeId::MODULE, name: name.to_owned() })
+    pub(super) fn exports(&self, codebase: &Codebase, file: &RelPath, name: &str) -> bool {
+        self.holds_at_end(codebase, &Variable { file: file.clone(), scope: ScopeId::MODULE, name: name.to_owned() })
     }
 
     /// Whether the token binds the symbol to a name.
@@ -57,23 +57,18 @@ impl Holders {
         self.own.contains(variable)
     }
 
-    /// Whether every binding of the variable holds the symbol.
-    pub(super) fn always_holds(&self, codebase: &Codebase, variable: &Variable) -> bool {
-        let Some(positive) = self.bindings.get(variable) else { return false };
-        self.is_own(variable)
-            || all_bindings(codebase, variable)
-                .iter()
-                .all(|binding| positive.contains(&binding.span) || binding.kind == BindingKind::Declared)
+    /// Whether one of the bindings of a file holds the symbol.
+    pub(super) fn hold_any(&self, file: &RelPath, bindings: &[&Binding]) -> bool {
+        bindings.iter().any(|binding| self.is_binding(file, binding.span))
     }
 
-    /// Whether a token that binds the variable to something else stands in another arm of a statement than a
-    /// binding that holds the symbol, so that either may count; always so for the symbol's own variable.
-    pub(super) fn is_twin(&self, codebase: &Codebase, variable: &Variable, token: ByteSpan) -> bool {
-        let Some(positive) = self.bindings.get(variable) else { return false };
-        let bindings = all_bindings(codebase, variable);
-        let Some(asked) = bindings.iter().find(|binding| binding.span == token) else { return false };
-        self.is_own(variable)
-            || bindings.iter().any(|binding| positive.contains(&binding.span) && binding.is_twin_of(asked))
+    /// Whether the variable may hold the symbol once its scope has run.
+    pub(super) fn holds_at_end(&self, codebase: &Codebase, variable: &Variable) -> bool {
+        self.holds(variable)
+            && codebase.loaded(&variable.file).is_some_and(|loaded| {
+                let remaining = loaded.module.remaining(variable.scope, &variable.name);
+                self.hold_any(&variable.file, &remaining)
+            })
     }
 
     /// The variable of a file that a token binds, if that variable ever holds the symbol.

@@ -10,6 +10,12 @@ mod cases;
 mod determinism;
 mod fixtures;
 mod guards;
+#[cfg(feature = "openai")]
+mod model;
 mod scanner;
+#[cfg(feature = "openai")]
+mod server;
 mod support;
 mod traps;
+#[cfg(not(feature = "openai"))]
+mod without_model;

@@ -103,14 +103,49 @@ fn calls_know_their_regions_and_nested_calls_their_own() {
     );
 }
 
+/// The lines (from 1) of the bindings of `f` that may count at the last use of `f`.
+fn check_reaching(source: &str, expected: &[usize]) {
+    let (text, module) = parse(source);
+    let is_use = |token: &&NameToken| token.role == Role::Load && text.slice(token.span) == Some("f");
+    let token = module.names().filter(is_use).last().expect("the source reads f");
+    let scope = module.variable_scope(token, "f").expect("the source binds f");
+    let line = |binding: &Binding| text.position(binding.span.start()).expect("it lies in the text").line() + 1;
+    let mut lines: Vec<usize> = module.reaching(token, scope, "f").into_iter().map(line).collect();
+    lines.sort_unstable();
+    assert_eq!(lines, expected, "{source}");
+}
+
 #[test]
-fn branches_are_twins_and_a_sequence_is_not() {
-    let (_, module) = parse("try:\n    from a import f\nexcept E:\n    f = None\nf = 1\n");
-    let bindings = module.scopes.bindings(ScopeId::MODULE, "f");
-    assert!(bindings[0].is_twin_of(&bindings[1]));
-    assert!(!bindings[0].is_twin_of(&bindings[2]));
-    assert!(matches!(bindings[0].kind, BindingKind::Import(_)));
-    assert_eq!(module.scopes.kind(ScopeId::MODULE), ScopeKind::Module);
+fn both_arms_may_count_behind_a_statement_and_neither_in_the_other() {
+    check_reaching("try:\n from a import f\nexcept E:\n f = None\nf()\n", &[2, 4]);
+    check_reaching("if x:\n from a import f\nelse:\n from b import f\n f()\n", &[4]);
+    check_reaching("if x:\n from a import f\n f()\nelse:\n from b import f\n", &[2]);
+    check_reaching("from a import f\nif x:\n f = 1\nelif y:\n f = 2\nelse:\n f = 3\nf()\n", &[3, 5, 7]);
+    check_reaching("from a import f\nif x:\n f = 1\nelif y:\n f = 2\nf()\n", &[1, 3, 5]);
+    check_reaching("match x:\n case 1:\n  f = 1\n case _:\n  f = 2\nf()\n", &[3, 5]);
+}
+
+#[test]
+fn the_last_binding_before_a_use_counts_and_a_function_sees_the_end() {
+    check_reaching("from a import f\nfrom b import f\nf()\n", &[2]);
+    check_reaching("from a import f\nf = f()\n", &[1]);
+    check_reaching("from a import f\ndef g(): return f\nf = 3\n", &[3]);
+    check_reaching("from a import f\ndef f(x=f): pass\n", &[1]);
+    check_reaching("if x:\n from a import f\n raise E\nelse:\n from b import f\nf()\n", &[5]);
+}
+
+#[test]
+fn a_loop_sees_what_its_last_turn_bound_and_a_handler_what_a_part_of_the_body_did() {
+    check_reaching("f = 1\nfor x in y:\n f()\n f = 2\n", &[1, 4]);
+    check_reaching("f = 1\ntry:\n f = 2\n f = 3\nexcept E:\n f()\n", &[1, 3, 4]);
+    check_reaching("f = 1\ndel f\ndef g():\n global f\n f = 2\nf()\n", &[1, 5]);
+}
+
+#[test]
+fn a_class_body_reads_from_outside_what_it_has_not_bound_yet() {
+    check_reaching("from a import f\nclass K:\n f = f()\n", &[1]);
+    check_reaching("from a import f\nclass K:\n f = 1\n g = f\n", &[3]);
+    check_reaching("def g():\n x: f\nclass f: pass\n", &[3]);
 }
 
 #[test]

@@ -234,6 +234,7 @@ pub(crate) fn temporary_folder() -> tempfile::TempDir {
 /// What differs from run to run or from machine to machine, and what stands for it in a snapshot.
 pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"\b\d+(\.\d+)? ?(ms|µs|s|seconds?)\b", "[time]"),
+    (r"(?m)^(seconds +)\d+(\.\d+)?$", "$1[time]"),
     (r#"("(?:seconds|discovery|editor|gate|apply)": )\d+(\.\d+)?"#, "$1[time]"),
     // How deep the temporary folder lies is the machine's business.
     (r"(looked in \[FOLDER\][^\n]*?), \[ABOVE\][^\n]*", "$1, [the folders above]"),

@@ -74,27 +74,41 @@ pub(crate) async fn scout(
     let query = asked.query()?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let worklist = scout_with(&pyrefly, workspace, &query, progress).await?;
+    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
 }
 
-pub(super) async fn scout_with(
+/// Scouts the symbol of the first query that names one; says which query that was. References, which cost most,
+/// are looked for only once the symbol is accepted.
+pub(super) async fn scout_first(
     pyrefly: &Pyrefly,
     workspace: &ProjectRoot,
-    query: &Query,
+    queries: &[Query],
+    accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
-) -> Result<Worklist, HarnessError> {
+) -> Result<(usize, Worklist), HarnessError> {
     let (mut codebase, project) = open_in_project(pyrefly, workspace).await?;
     let mut definitions = wiring::definitions(pyrefly);
     progress.step("resolving the symbol", 0);
-    let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
+    let mut found = None;
+    for (index, query) in queries.iter().enumerate() {
+        match scout::resolve(&mut codebase, &mut definitions, query).await {
+            Err(ScoutError::NotFound { .. }) if index + 1 < queries.len() => {}
+            resolved => {
+                found = Some((index, resolved?));
+                break;
+            }
+        }
+    }
+    let (index, group) = found.expect("there is at least one query, and the last one ends the search");
+    accept(&group.path)?;
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
     let mut worklist =
         scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
     definitions.stop().await;
     worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);
-    Ok(worklist)
+    Ok((index, worklist))
 }
 
 /// One line about the mentions that the workspace leaves out of its project.
@@ -106,7 +120,8 @@ fn outside_note(workspace: &ProjectRoot, project: &Path, name: &str) -> Result<O
     let below = workspace.as_path().strip_prefix(project).unwrap_or(workspace.as_path()).display();
     let up = workspace.as_path().strip_prefix(project).map_or(1, |below| below.components().count());
     let up = vec![".."; up].join("/");
-    Ok(Some(format!("{outside} mentions outside {below}/; run on {up} to include them")))
+    let mentions = if outside == 1 { "mention" } else { "mentions" };
+    Ok(Some(format!("{outside} {mentions} outside {below}/; run on {up} to include them")))
 }
 
 /// Says what a name or a position means.

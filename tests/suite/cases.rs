@@ -43,7 +43,7 @@ pub(crate) struct Case {
     exit: Exit,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// The symbol whose sites are the only places that may change. Checked against the worklist.
+    /// The symbol whose sites are the only places that may change. Checked against the run's record.
     sites_only: Option<String>,
     /// How often the last run is made again, to print the same bytes each time.
     #[serde(default)]
@@ -250,28 +250,23 @@ impl Stage<'_> {
         assert!(*before == read_tree(&self.root), "undo gives the old bytes back");
     }
 
-    /// Nothing changed but the regions of the symbol's sites. `before` is the tree that the run started from.
+    /// Nothing changed but the regions of the run's sites, as the journal has them; each must be one of `symbol`.
     fn changes_sites_only(&self, symbol: &str, before: &Tree, after: &Tree) {
-        let copy = temporary_folder();
-        let old = Stage { case: self.case, root: copy.path().join("project") };
-        for (path, bytes) in before {
-            let file = old.root.join(path);
-            fs::create_dir_all(file.parent().expect("a file has a folder")).expect("a copy can be written");
-            fs::write(file, bytes).expect("a copy can be written");
-        }
-        old.makes_venvs();
-        let scout = old.tainie(&["scout", symbol, "--format", "json"].map(str::to_owned));
-        let worklist: Value = serde_json::from_str(&scout.stdout)
-            .unwrap_or_else(|e| panic!("scout prints a worklist: {e}\n{}{}", scout.stdout, scout.stderr));
-        let name = worklist["workspace"].as_str().expect("a worklist names its workspace");
+        let show = self.case.undo.iter().skip(1).cloned();
+        let show: Vec<String> = ["show", "--format", "json"].map(str::to_owned).into_iter().chain(show).collect();
+        let shown = self.tainie(&show);
+        let report: Value = serde_json::from_str(&shown.stdout)
+            .unwrap_or_else(|e| panic!("show prints a report: {e}\n{}{}", shown.stdout, shown.stderr));
+        let of = report["symbol"].as_str().expect("a report names its symbol");
+        assert!(of == symbol || of.ends_with(&format!(".{symbol}")), "the run is about {of}");
+        let name = report["workspace"].as_str().expect("a report names its workspace");
         // The name alone: of a fixture's `work/`, or of the folder itself.
-        let inside = old.folder().join(name);
-        let workspace = if inside.is_dir() { inside } else { old.folder() };
-        assert!(workspace.ends_with(name), "the worklist's workspace is {name}");
-        let workspace = workspace.canonicalize().expect("the workspace is there");
-        let mut regions = regions(&worklist);
+        let inside = self.folder().join(name);
+        let workspace = if inside.is_dir() { inside } else { self.folder() };
+        assert!(workspace.ends_with(name), "the report's workspace is {name}");
+        let mut regions = regions(&report);
         for (path, bytes) in before {
-            let file = old.root.join(path).canonicalize().expect("a file of the copy is there");
+            let file = self.root.join(path);
             let inside = file.strip_prefix(&workspace).ok().and_then(Path::to_str).map(|path| path.replace('\\', "/"));
             let regions = inside.and_then(|path| regions.remove(&path)).unwrap_or_default();
             let new = after.get(path).unwrap_or_else(|| panic!("{path} is gone"));
@@ -286,10 +281,10 @@ fn whole_lines(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// The regions of a worklist's sites, by file.
-fn regions(worklist: &Value) -> BTreeMap<String, Vec<(usize, usize)>> {
+/// The regions of a report's sites, by file.
+fn regions(report: &Value) -> BTreeMap<String, Vec<(usize, usize)>> {
     let mut regions: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-    for site in worklist["sites"].as_array().expect("a worklist has sites") {
+    for site in report["sites"].as_array().expect("a report has sites") {
         let file = site["file"].as_str().expect("a site has a file").to_owned();
         let offset = |end: &str| {
             let offset = site["region"][end].as_u64().expect("a region has two ends");

@@ -7,6 +7,7 @@
 
 mod architecture;
 mod cases;
+mod determinism;
 mod fixtures;
 mod guards;
 #[cfg(feature = "openai")]
@@ -15,5 +16,6 @@ mod scanner;
 #[cfg(feature = "openai")]
 mod server;
 mod support;
+mod traps;
 #[cfg(not(feature = "openai"))]
 mod without_model;

@@ -456,8 +456,11 @@ mod tests {
             .spawn()
             .unwrap();
         let mut told = [0; 6];
-        other.stdout.take().unwrap().read_exact(&mut told).unwrap();
-        assert!(matches!(Journal::open(state.path()).err(), Some(JournalError::Locked { .. })));
+        // The pipe stays open: an unbuffered Python writes the line's end apart, and would die of a closed one.
+        let mut stdout = other.stdout.take().unwrap();
+        stdout.read_exact(&mut told).unwrap();
+        let refused = Journal::open(state.path()).err();
+        assert!(matches!(refused, Some(JournalError::Locked { .. })), "{refused:?}, {:?}", other.try_wait());
         other.kill().unwrap();
         other.wait().unwrap();
         assert!(Journal::open(state.path()).is_ok());

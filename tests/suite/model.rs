@@ -121,7 +121,7 @@ impl Edited {
         let site = self.site(text);
         assert_eq!(site["result"], result, "{site:#}");
         let of = |attempt: &Value| attempt["reason"].as_str().or(attempt["verdict"].as_str()).map(str::to_owned);
-        let told: Vec<String> = attempts_at(site).iter().filter_map(of).collect();
+        let told: Vec<String> = attempts_of(site).iter().filter_map(of).collect();
         assert_eq!(told.len(), attempts.len(), "{told:?}");
         for (told, part) in told.iter().zip(attempts) {
             assert!(told.contains(part), "{text}: {told:?} holds no {part:?}");
@@ -129,7 +129,7 @@ impl Edited {
     }
 }
 
-fn attempts_at(site: &Value) -> &[Value] {
+fn attempts_of(site: &Value) -> &[Value] {
     site["attempts"].as_array().expect("a site lists its attempts")
 }
 
@@ -561,7 +561,7 @@ fn live(url: &str, name: &str, project: &Project, args: &[&str]) -> Edited {
     let started = std::time::Instant::now();
     let edited = project.edit(url, &[args, &["--timeout", "120"]].concat());
     let landed = edited.total("applied");
-    let attempts: Vec<&Value> = edited.sites().iter().flat_map(|site| attempts_at(site)).collect();
+    let attempts: Vec<&Value> = edited.sites().iter().flat_map(|site| attempts_of(site)).collect();
     // A reply that couldn't be read has no text.
     let unreadable: Vec<&&Value> = attempts.iter().filter(|attempt| attempt["new_text"].is_null()).collect();
     assert!(unreadable.is_empty(), "{name}: every reply fits the schema: {unreadable:#?}");
@@ -579,7 +579,7 @@ fn live(url: &str, name: &str, project: &Project, args: &[&str]) -> Edited {
         edited.report["editor"]
     ));
     for site in edited.sites().iter().filter(|site| site["result"] != "applied") {
-        let texts: Vec<&Value> = attempts_at(site).iter().map(|a| &a["new_text"]).collect();
+        let texts: Vec<&Value> = attempts_of(site).iter().map(|a| &a["new_text"]).collect();
         say(&format!("  {} {}: {} {texts:?}", site["result"], site["text"], site["reason"]));
     }
     edited

@@ -89,13 +89,7 @@ fn run<'b>(items: &[&'b Binding], depth: usize, mut state: State<'b>, reader: Op
 }
 
 /// Runs through the one arm of a statement that somebody reads in.
-fn run_to_reader<'b>(
-    items: &[&'b Binding],
-    depth: usize,
-    before: &State<'b>,
-    arm: Arm,
-    reader: Reader<'_>,
-) -> Run<'b> {
+fn run_to_reader<'b>(items: &[&'b Binding], depth: usize, before: &State<'b>, arm: Arm, reader: Reader<'_>) -> Run<'b> {
     let body = of_arm(items, depth, 0);
     let mut entry = before.clone();
     match arm.fork {

@@ -23,9 +23,33 @@ use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
 
 /// What takes types in brackets, wherever it stands.
 const TYPE_FORMS: [&str; 27] = [
-    "Annotated", "AsyncIterator", "Awaitable", "Callable", "ClassVar", "Collection", "DefaultDict", "Dict", "Final",
-    "FrozenSet", "Generator", "Iterable", "Iterator", "List", "Literal", "Mapping", "Optional", "Sequence", "Set",
-    "Tuple", "Type", "Union", "dict", "frozenset", "list", "tuple", "type",
+    "Annotated",
+    "AsyncIterator",
+    "Awaitable",
+    "Callable",
+    "ClassVar",
+    "Collection",
+    "DefaultDict",
+    "Dict",
+    "Final",
+    "FrozenSet",
+    "Generator",
+    "Iterable",
+    "Iterator",
+    "List",
+    "Literal",
+    "Mapping",
+    "Optional",
+    "Sequence",
+    "Set",
+    "Tuple",
+    "Type",
+    "Union",
+    "dict",
+    "frozenset",
+    "list",
+    "tuple",
+    "type",
 ];
 
 /// What one walk found.

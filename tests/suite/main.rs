@@ -10,4 +10,5 @@ mod cases;
 mod fixtures;
 mod guards;
 mod scanner;
+mod scout_corpus;
 mod support;

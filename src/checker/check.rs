@@ -4,6 +4,7 @@
 //! there before and after an edit costs nothing, one that a setting hides can't veto. Deliberately absent: a path
 //! argument for a whole project (it changes module names) and pyrefly's own baseline (it matches by column).
 
+#[cfg(test)]
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Component, Path, PathBuf};
@@ -26,8 +27,6 @@ pub(crate) enum Environment {
     /// pyrefly looks for an interpreter and asks it.
     #[default]
     Discovered,
-    /// pyrefly asks this interpreter.
-    Interpreter(PathBuf),
     /// Nobody is asked: what is passed here and as site packages is all there is.
     Given { version: Option<String>, platform: Option<String> },
 }
@@ -68,7 +67,6 @@ impl CheckOptions {
         }
         match &self.environment {
             Environment::Discovered => {}
-            Environment::Interpreter(program) => push("--python-interpreter-path", program.into()),
             Environment::Given { version, platform } => {
                 if let Some(version) = version {
                     push("--python-version", version.into());
@@ -237,8 +235,9 @@ pub(super) fn normalized(path: &Path) -> PathBuf {
     out
 }
 
-/// The files of a set of diagnostics.
+#[cfg(test)]
 impl CheckOutput {
+    /// The files that the diagnostics are about.
     pub(crate) fn files(&self) -> BTreeSet<&Path> {
         self.diagnostics.iter().map(|diagnostic| diagnostic.path.as_path()).collect()
     }

@@ -21,10 +21,12 @@ mod scratch;
 #[cfg(test)]
 pub(crate) mod testing;
 
-pub(crate) use check::{CheckOptions, CheckOutput, Diagnostic, Environment, Severity};
+pub(crate) use check::{CheckOptions, CheckOutput, Environment};
 pub(crate) use config::{Inspection, ProjectConfig};
 pub(crate) use error::CheckerError;
-pub(crate) use glean::{FileDigest, GleanFacts, TargetUse, UseTarget};
-pub(crate) use install::{InstallStep, install, installed_program};
-pub(crate) use program::{Candidate, FindOptions, Origin, Outcome, Pyrefly, Search, search};
+pub(crate) use glean::UseTarget;
+pub(crate) use install::{InstallStep, install};
+#[cfg(test)]
+pub(crate) use program::Candidate;
+pub(crate) use program::{FindOptions, Origin, Outcome, Pyrefly, Search, search};
 pub(crate) use scratch::Scratch;

@@ -121,6 +121,7 @@ impl Pyrefly {
     }
 
     /// The same program with another limit for each run.
+    #[cfg(test)]
     pub(crate) const fn with_time_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
@@ -269,6 +270,7 @@ mod tests {
         assert_eq!(order, [Flag, EnvironmentVariable, WorkspaceEnvironment, ActiveEnvironment, Origin::Path, Cache]);
     }
 
+    #[expect(clippy::unwrap_used, reason = "a helper of these tests")]
     fn installed_relative(tree: &Tree) -> String {
         let program = install::installed_program(&tree.path().join("cache"));
         program.strip_prefix(tree.path()).unwrap().to_str().unwrap().to_owned()

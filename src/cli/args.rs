@@ -43,6 +43,7 @@ pub(super) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "there is one value of it in a run")]
 pub(super) enum Command {
     /// List every mention of a symbol, and what each is
     Scout(ScoutArgs),
@@ -52,6 +53,8 @@ pub(super) enum Command {
     Edit(EditArgs),
     /// Take a run back, byte for byte
     Undo(UndoArgs),
+    /// Bring a run that was interrupted to an end: all of its files as before, or all as after
+    Recover(RecoverArgs),
     /// List the runs of a workspace
     History(HistoryArgs),
     /// Show the report of a run
@@ -199,6 +202,13 @@ pub(super) struct ModelArgs {
 pub(super) struct UndoArgs {
     /// The run, as `tainie history` numbers it; else the last one
     pub(super) run: Option<String>,
+    /// The workspace; else the nearest one with a journal from the current folder upwards
+    #[arg(long, value_name = "DIR")]
+    pub(super) workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct RecoverArgs {
     /// The workspace; else the nearest one with a journal from the current folder upwards
     #[arg(long, value_name = "DIR")]
     pub(super) workspace: Option<PathBuf>,

@@ -31,6 +31,7 @@ pub(crate) struct Judgement {
     pub(crate) checks: usize,
 }
 
+#[cfg(test)]
 impl Judgement {
     /// Whether the site's proposal may be kept.
     pub(crate) fn keeps(&self, site: &SiteId) -> bool {
@@ -82,6 +83,7 @@ impl Gate {
     }
 
     /// The files among those given to [`Gate::open`] that the type checker doesn't check.
+    #[cfg(test)]
     pub(crate) fn uncovered(&self) -> BTreeSet<&RelPath> {
         self.judging.as_ref().map(|judging| judging.uncovered.iter().collect()).unwrap_or_default()
     }

@@ -4,6 +4,7 @@
 //! verdict is in.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::checker::Pyrefly;
@@ -497,14 +498,25 @@ pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<
     let others = if wanted.is_empty() { others } else { Vec::new() };
     let why = |site: &Site| match site.kind {
         SiteKind::Value => "passed as a value: whoever calls it chooses the arguments".to_owned(),
-        kind => format!("used as {}, not called", kind.as_str()),
+        SiteKind::Call
+        | SiteKind::Annotation
+        | SiteKind::Base
+        | SiteKind::Decorator
+        | SiteKind::AttributeAssignment
+        | SiteKind::Import
+        | SiteKind::ReExport
+        | SiteKind::String
+        | SiteKind::KeywordLabel => format!("used as {}, not called", site.kind.as_str()),
     };
     (mine, others.into_iter().map(|site| (site.clone(), why(&site))).collect())
 }
 
 fn numbered(text: &str) -> String {
-    let lines = text.split_inclusive('\n').enumerate();
-    lines.map(|(number, line)| format!("{:4}  {line}", number + 1)).collect()
+    let mut out = String::new();
+    for (number, line) in text.split_inclusive('\n').enumerate() {
+        write!(out, "{:4}  {line}", number + 1).expect("writing to a string can't fail");
+    }
+    out
 }
 
 const fn mode_name(mode: GateMode) -> &'static str {

@@ -107,6 +107,7 @@ pub(crate) enum HarnessError {
     Model(#[from] EditorError),
     #[error("no model server was named")]
     NoServer,
+    #[cfg_attr(feature = "openai", expect(dead_code, reason = "only a build without the client says so"))]
     #[error("this build has no model editor (the feature `openai` is off)")]
     NoModelBuilt,
     #[error("the worklist {file} can't be used: {reason}")]

@@ -31,17 +31,21 @@ pub(crate) use apply::{Foreign, PlannedWrite, Recovered, RecoveredTo, apply, rec
 pub(crate) use clock::{Clock, SystemClock};
 pub(crate) use demo::{Demo, Demonstration};
 pub(crate) use doctor::{Check, CheckState, Checkup, CheckupRequest, doctor, looks_like_workspace, provision, setup};
-pub(crate) use error::{ApplyError, JournalError, PathRefusal, StateError, UndoError};
+#[cfg(test)]
+pub(crate) use error::PathRefusal;
+pub(crate) use error::{ApplyError, JournalError, StateError, UndoError};
 pub(crate) use failure::{Advice, Failure, HarnessError};
 pub(crate) use fixtures::{FIXTURES, fixture_files};
-pub(crate) use journal::{History, Journal, NewRun, RunFile, RunId, RunRecord, RunState};
+#[cfg(test)]
+pub(crate) use journal::RunFile;
+pub(crate) use journal::{History, Journal, NewRun, RunId, RunRecord, RunState};
 pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
 pub(crate) use run::{
-    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, run_record, runs,
-    undo_run,
+    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, recover_run,
+    run_record, runs, undo_run,
 };
-pub(crate) use scouting::{Asked, Progress, Resolution, Scouted, resolve, scout, workspace_root};
-pub(crate) use state::{FoundState, STATE_FOLDER, find_state, workspace_of};
+pub(crate) use scouting::{Asked, Progress, resolve, scout, workspace_root};
+pub(crate) use state::{STATE_FOLDER, find_state, workspace_of};
 pub(crate) use task::{Task, TaskError};
 pub(crate) use undo::{UndoOutcome, undo};
 pub(crate) use wire::{Detail, WireWorklist, worklist_schema};

@@ -11,7 +11,7 @@ use crate::editor::{self, Spared, Understood};
 use crate::gate::GateMode;
 use crate::plan::{FileState, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::python;
-use crate::scout::{self, Query, ScoutError};
+use crate::scout::{Query, ScoutError};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::clock::Stopwatch;
@@ -457,6 +457,18 @@ pub(crate) fn undo_run(
         return Ok(UndoOutcome { undone: recovered.run, run: recovered.run, files: recovered.restored });
     }
     Ok(undo(&mut journal, &workspace, clock, run)?)
+}
+
+/// Brings a run that was interrupted to an end; files that somebody changed since are left alone.
+pub(crate) fn recover_run(
+    surroundings: &Surroundings,
+    folder: &Path,
+    named: Option<&ProjectRoot>,
+    clock: &dyn Clock,
+) -> Result<Option<Recovered>, HarnessError> {
+    let (workspace, state) = recorded(surroundings, folder, named)?;
+    let mut journal = Journal::open_existing(&state)?;
+    Ok(recover(&mut journal, &workspace, clock, Foreign::Leave)?)
 }
 
 /// The runs of a workspace, oldest first.

@@ -85,7 +85,7 @@ impl Work {
                 self.propose(edits, rationale, unchecked, source)
             }
             Ok(Reply::Text { new_text, rationale, unchecked }) => {
-                self.fit(new_text, rationale, unchecked, assignment, standing, source)
+                self.fit(&new_text, rationale, unchecked, assignment, standing, source)
             }
             Err(fault) => Err(Unusable { new_text: None, rationale: None, objection: fault.to_string() }),
         };
@@ -106,7 +106,7 @@ impl Work {
     /// Fits a new text for the whole region around what was settled inside it.
     fn fit(
         &self,
-        new_text: String,
+        new_text: &str,
         rationale: String,
         unchecked: Option<String>,
         assignment: &Assignment,
@@ -114,11 +114,11 @@ impl Work {
         source: &SourceText,
     ) -> Result<(Proposed, String, String), Unusable> {
         let unusable = |objection: String| Unusable {
-            new_text: Some(new_text.clone()),
+            new_text: Some(new_text.to_owned()),
             rationale: Some(rationale.clone()),
             objection,
         };
-        let verified = editor::verify(assignment, &new_text).map_err(|objection| unusable(objection.to_string()))?;
+        let verified = editor::verify(assignment, new_text).map_err(|objection| unusable(objection.to_string()))?;
         let edits = standing
             .fit(source, &verified.new_text)
             .ok_or_else(|| unusable("a call inside that was settled before came back changed".to_owned()))?;
@@ -145,7 +145,7 @@ impl Work {
     /// Notes a failed attempt; its author is told at the next one.
     pub(super) fn reject(&mut self, mut attempt: ReportedAttempt, objection: String) {
         self.feedback.push(Feedback { new_text: attempt.new_text.clone(), objection: objection.clone() });
-        attempt.verdict = "rejected".to_owned();
+        "rejected".clone_into(&mut attempt.verdict);
         attempt.reason = Some(objection);
         self.attempts.push(attempt);
     }
@@ -173,7 +173,7 @@ impl Work {
             (Verdict::Unchecked { reason }, _) | (Verdict::Accepted, Some(reason)) => Some(reason.clone()),
             (Verdict::Accepted, None) => None,
         };
-        attempt.verdict = if unchecked.is_some() { "unchecked" } else { "accepted" }.to_owned();
+        if unchecked.is_some() { "unchecked" } else { "accepted" }.clone_into(&mut attempt.verdict);
         attempt.reason.clone_from(&unchecked);
         self.attempts.push(attempt);
         self.outcome = Some(match unchecked {

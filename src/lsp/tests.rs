@@ -7,7 +7,7 @@ use super::error::{ClientError, FramingError};
 use super::process::Launch;
 use super::session::Limits;
 use super::*;
-use crate::text::{ByteOffset, ProjectRoot, RelPath, SourceText, Utf16Position};
+use crate::text::{ByteOffset, Position, ProjectRoot, RelPath, SourceText, Utf16Position};
 
 /// A tree in a temporary folder.
 struct Tree {
@@ -92,7 +92,7 @@ async fn many_questions_about_one_file_are_answered_in_order() {
     let mut session = start(&tree, Mode::Definitions).await;
     let (file, source) = tree.source("a.py");
     session.open(&file, &source).await.unwrap();
-    let at: Vec<_> = (1500..3000).map(|line| source.line_start(line).unwrap()).collect();
+    let at: Vec<_> = (1500..3000).map(|line| source.offset(Position::new(line, 0)).unwrap()).collect();
     let answers = session.definitions(&file, &source, &at).await.unwrap();
     for (line, answer) in (0..).zip(&answers) {
         assert_eq!(answer.len(), 1, "line {line}");

@@ -16,6 +16,5 @@ pub(crate) use site::{Site, SiteId, SiteKind, Source};
 pub(crate) use symbol::{Definition, Symbol, SymbolKind, SymbolPath, SymbolPathError};
 pub(crate) use verdict::{Finding, Verdict};
 pub(crate) use worklist::{
-    Accounting, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist,
-    WorklistError,
+    FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist, WorklistError,
 };

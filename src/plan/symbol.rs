@@ -41,10 +41,6 @@ impl SymbolPath {
         Ok(Self { segments, parameter: parameter.map(str::to_owned) })
     }
 
-    pub(crate) fn segments(&self) -> &[String] {
-        &self.segments
-    }
-
     pub(crate) fn parameter(&self) -> Option<&str> {
         self.parameter.as_deref()
     }

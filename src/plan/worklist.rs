@@ -75,8 +75,6 @@ pub(crate) enum Reason {
     Disagreement,
     /// The place doesn't parse.
     BrokenSyntax,
-    /// The type checker never looks here: the code can't be reached.
-    Unreachable,
     /// A string that is exactly the symbol's dotted name, or its bare name in `getattr`, `__all__`, `patch`.
     ExactString,
     /// The label of a keyword argument that nothing ties to a parameter.
@@ -95,8 +93,6 @@ pub(crate) enum Reason {
     Symlink,
     /// Classes that match a Protocol by shape alone can't be seen.
     StructuralImplementors,
-    /// The symbol is looked up through `from m import *`, `getattr` or `globals()`.
-    DynamicAccess,
 }
 
 impl Reason {
@@ -108,7 +104,6 @@ impl Reason {
             Self::ForeignTarget => "foreign-target",
             Self::Disagreement => "disagreement",
             Self::BrokenSyntax => "broken-syntax",
-            Self::Unreachable => "unreachable",
             Self::ExactString => "exact-string",
             Self::KeywordLabel => "keyword-label",
             Self::NotUtf8 => "not-utf-8",
@@ -118,7 +113,6 @@ impl Reason {
             Self::Generated => "generated",
             Self::Symlink => "symlink",
             Self::StructuralImplementors => "structural-implementors",
-            Self::DynamicAccess => "dynamic-access",
         }
     }
 }

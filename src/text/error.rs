@@ -1,6 +1,6 @@
 //! What can go wrong with one text, its places and its changes.
 
-use super::{ByteSpan, Position, Utf16Position};
+use super::{ByteSpan, Utf16Position};
 
 /// Why a path was refused as a path inside the workspace.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -36,8 +36,6 @@ pub(crate) enum PositionError {
     InsideSurrogatePair(Utf16Position),
     #[error("byte {at} is inside a character or past the end")]
     NotABoundary { at: usize },
-    #[error("position {}:{} has no byte offset", .0.line(), .0.column())]
-    NoOffset(Position),
 }
 
 /// Why a set of edits can't be made or applied.
@@ -49,6 +47,4 @@ pub(crate) enum EditError {
     OutsideRegion { edit: ByteSpan, region: ByteSpan },
     #[error("edit {edit} does not lie on character borders of the text")]
     NotABoundary { edit: ByteSpan },
-    #[error("the edits were made for another text (revision {expected}, not {found})")]
-    OtherText { expected: String, found: String },
 }

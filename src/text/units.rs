@@ -14,11 +14,6 @@ impl ByteOffset {
     pub(crate) const fn get(self) -> usize {
         self.0
     }
-
-    /// The offset `bytes` further on.
-    pub(crate) const fn plus(self, bytes: usize) -> Self {
-        Self(self.0 + bytes)
-    }
 }
 
 /// A half-open range of bytes: `start <= end`, checked when it is made.
@@ -63,11 +58,6 @@ impl ByteSpan {
     /// Whether the offset lies in the span or at its end (where a cursor just behind a word stands).
     pub(crate) const fn touches(self, offset: ByteOffset) -> bool {
         self.start.0 <= offset.0 && offset.0 <= self.end.0
-    }
-
-    /// Whether the two share at least one byte.
-    pub(crate) const fn overlaps(self, other: Self) -> bool {
-        self.start.0 < other.end.0 && other.start.0 < self.end.0
     }
 
     /// This span as seen from `base`, the start of a span that contains it.

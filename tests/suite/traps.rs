@@ -77,7 +77,7 @@ fn mentions(worklist: &Value) -> Vec<String> {
             None => [&mention["resolves_to"], &mention["reason"]]
                 .iter()
                 .filter_map(|value| value.as_str())
-                .map(|value| format!(" {value}"))
+                .flat_map(|value| [" ", value])
                 .collect(),
         };
         format!("{at} {}{more}", text(&mention["class"]))

@@ -1,13 +1,13 @@
-//! `tainie undo`, `history` and `show`: what the journal knows.
+//! `tainie undo`, `recover`, `history` and `show`: what the journal knows.
 
 use serde_json::json;
 
-use crate::cli::args::{Format, HistoryArgs, ShowArgs, UndoArgs};
+use crate::cli::args::{Format, HistoryArgs, RecoverArgs, ShowArgs, UndoArgs};
 use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::render;
 use crate::cli::request::Here;
-use crate::harness::{self, HarnessError, RunRecord, SystemClock};
+use crate::harness::{self, HarnessError, RecoveredTo, RunRecord, SystemClock};
 use crate::text::ProjectRoot;
 
 pub(super) fn undo(args: &UndoArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
@@ -16,6 +16,23 @@ pub(super) fn undo(args: &UndoArgs, here: &Here, output: &mut Output) -> Result<
     let files: Vec<&str> = done.files.iter().map(crate::text::RelPath::as_str).collect();
     output.data(&format!("run {} is undone (as run {}): {}\n", done.undone.get(), done.run.get(), files.join(", ")));
     Ok(Exit::Done)
+}
+
+pub(super) fn recover(args: &RecoverArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
+    let named = named(args.workspace.as_deref(), here)?;
+    let Some(done) = harness::recover_run(&here.surroundings, &here.folder, named.as_ref(), &SystemClock)? else {
+        output.data("no run was interrupted\n");
+        return Ok(Exit::Done);
+    };
+    let to = match done.to {
+        RecoveredTo::Before => "all of its files are as before",
+        RecoveredTo::After => "all of its files are as it wrote them",
+    };
+    output.data(&format!("run {} had been interrupted; {to}\n", done.run.get()));
+    for file in &done.left {
+        output.data(&format!("{file} was changed by somebody else since, and is left as it is\n"));
+    }
+    Ok(if done.left.is_empty() { Exit::Done } else { Exit::Incomplete })
 }
 
 pub(super) fn history(args: &HistoryArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {

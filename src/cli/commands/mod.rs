@@ -41,6 +41,7 @@ async fn dispatch(command: Command, here: &Here, output: &mut Output) -> Result<
         Command::Scout(args) => scout::run(&args, here, output).await,
         Command::Edit(args) => edit::run(&args, here, output).await,
         Command::Undo(args) => journal::undo(&args, here, output),
+        Command::Recover(args) => journal::recover(&args, here, output),
         Command::History(args) => journal::history(&args, here, output),
         Command::Show(args) => journal::show(&args, here, output),
         Command::Resolve(args) => resolve::run(&args, here, output).await,

@@ -561,7 +561,7 @@ fn live(url: &str, name: &str, project: &Project, args: &[&str]) -> Edited {
     let started = std::time::Instant::now();
     let edited = project.edit(url, &[args, &["--timeout", "120"]].concat());
     let landed = edited.total("applied");
-    let attempts: Vec<&Value> = edited.sites().iter().flat_map(|site| attempts_of(site)).collect();
+    let attempts: Vec<&Value> = edited.sites().iter().flat_map(attempts_of).collect();
     // A reply that couldn't be read has no text.
     let unreadable: Vec<&&Value> = attempts.iter().filter(|attempt| attempt["new_text"].is_null()).collect();
     assert!(unreadable.is_empty(), "{name}: every reply fits the schema: {unreadable:#?}");

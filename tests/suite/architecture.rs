@@ -282,6 +282,28 @@ fn a_row_names_earlier_rows_only() {
 }
 
 #[test]
+fn the_lists_of_files_name_what_is_there() {
+    let files = files();
+    let tokens = |path: &str| {
+        let file = files.iter().find(|file| file.path == path);
+        &file.unwrap_or_else(|| panic!("src/{path}, which a list names, isn't there")).tokens
+    };
+    for path in SHELL {
+        let sets_aside = tokens(path).iter().any(|token| token.text == "disallowed_methods");
+        assert!(sets_aside, "src/{path} is in SHELL and sets nothing aside");
+    }
+    for (path, name) in BACKENDS {
+        let defines = tokens(path).windows(2).any(|pair| pair[0].text == "struct" && pair[1].text == *name);
+        assert!(defines, "src/{path} doesn't define the backend {name}");
+    }
+    for (path, crates) in CRATES_OF_FILES {
+        for name in *crates {
+            assert!(tokens(path).iter().any(|token| token.text == *name), "src/{path} doesn't name the crate {name}");
+        }
+    }
+}
+
+#[test]
 fn every_dependency_is_guarded_or_free() {
     let manifest = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml")).expect("the manifest");
     let guarded = guarded();

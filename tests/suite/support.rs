@@ -236,6 +236,7 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     // An oracle runs under pytest where there is one.
     (r"pytest -q -p no:cacheprovider '", "python3 '"),
     (r"\b\d+(\.\d+)? ?(ms|µs|s|seconds?)\b", "[time]"),
+    (r"(?m)^(seconds +)\d+(\.\d+)?$", "$1[time]"),
     (r#"("(?:seconds|discovery|editor|gate|apply)": )\d+(\.\d+)?"#, "$1[time]"),
     // How deep the temporary folder lies is the machine's business.
     (r"(looked in \[FOLDER\][^\n]*?), \[ABOVE\][^\n]*", "$1, [the folders above]"),

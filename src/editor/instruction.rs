@@ -82,6 +82,7 @@ pub(crate) fn understand(operation: Option<&str>, prose: &str, symbol: &SymbolPa
 }
 
 /// Whether the prose speaks of passing some `name=value`, whatever else it says.
+#[cfg(feature = "openai")]
 pub(super) fn holds_assignment(prose: &str) -> bool {
     let pieces = prose.split('`').chain(prose.split_whitespace());
     pieces.into_iter().any(|piece| prose::assignment(piece.trim_end_matches(['.', ',', ';', ':'])).is_some())

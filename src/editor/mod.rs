@@ -3,10 +3,14 @@
 //! An author sees an [`Assignment`](crate::plan::Assignment) and nothing else, so it can't widen its scope.
 
 mod author;
+#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "only a model's client reads and asks for answers"))]
 mod contract;
+#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "only a model's client fails in most of these ways"))]
 mod error;
 mod instruction;
+#[cfg(feature = "openai")]
 mod prompt;
+#[cfg(feature = "openai")]
 mod settled;
 mod verify;
 

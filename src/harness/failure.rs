@@ -106,8 +106,9 @@ pub(crate) enum HarnessError {
     #[error("the model can't be asked")]
     Model(#[from] EditorError),
     #[error("no model server was named")]
+    #[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "only a build with the client needs a server"))]
     NoServer,
-    #[cfg_attr(feature = "openai", expect(dead_code, reason = "only a build without the client says so"))]
+    #[cfg_attr(feature = "openai", expect(dead_code, reason = "this build has one"))]
     #[error("this build has no model editor (the feature `openai` is off)")]
     NoModelBuilt,
     #[error("the worklist {file} can't be used: {reason}")]

@@ -64,6 +64,7 @@ pub(crate) enum Writing {
 }
 
 /// The model to ask.
+#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "nobody is there to be asked"))]
 #[derive(Clone)]
 pub(crate) struct ModelRequest {
     pub(crate) base_url: Option<String>,

@@ -93,6 +93,8 @@ enum Need {
     Unix,
     /// An ordinary user: nothing is read-only for root.
     NotRoot,
+    /// A build with the model editor.
+    Model,
 }
 
 fn before() -> String {
@@ -359,6 +361,7 @@ fn missing(case: &Case) -> Option<&'static str> {
     let probe = temporary_folder();
     case.needs.iter().find_map(|need| match need {
         Need::Unix => (!cfg!(unix)).then_some("it needs unix"),
+        Need::Model => (!cfg!(feature = "openai")).then_some("it needs the feature `openai`"),
         Need::NotRoot => {
             make_read_only(probe.path());
             fs::write(probe.path().join("probe"), "").is_ok().then_some("nothing is read-only for root")

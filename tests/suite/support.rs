@@ -233,6 +233,8 @@ pub(crate) fn temporary_folder() -> tempfile::TempDir {
 
 /// What differs from run to run or from machine to machine, and what stands for it in a snapshot.
 pub(crate) const FILTERS: &[(&str, &str)] = &[
+    // An oracle runs under pytest where there is one.
+    (r"pytest -q -p no:cacheprovider '", "python3 '"),
     (r"\b\d+(\.\d+)? ?(ms|µs|s|seconds?)\b", "[time]"),
     (r"(?m)^(seconds +)\d+(\.\d+)?$", "$1[time]"),
     (r#"("(?:seconds|discovery|editor|gate|apply)": )\d+(\.\d+)?"#, "$1[time]"),

@@ -11,7 +11,7 @@ use crate::editor::{self, Spared, Understood};
 use crate::gate::GateMode;
 use crate::plan::{FileState, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::python;
-use crate::scout::{self, Query, ScoutError};
+use crate::scout::{Query, ScoutError};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::clock::Stopwatch;

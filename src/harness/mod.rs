@@ -25,6 +25,7 @@ mod task;
 mod undo;
 mod wire;
 mod wiring;
+mod work;
 
 pub(crate) use apply::{Foreign, PlannedWrite, Recovered, RecoveredTo, apply, recover};
 pub(crate) use clock::{Clock, SystemClock};

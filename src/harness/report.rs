@@ -89,6 +89,22 @@ pub(crate) struct ReportedAttempt {
     pub(crate) seconds: f64,
 }
 
+impl ReportedAttempt {
+    /// An attempt of which nothing is known yet.
+    pub(super) fn new(author: &str) -> Self {
+        Self {
+            author: author.to_owned(),
+            new_text: None,
+            rationale: None,
+            verdict: String::new(),
+            reason: None,
+            diagnostics: Vec::new(),
+            tokens: None,
+            seconds: 0.0,
+        }
+    }
+}
+
 /// A site and how it ended.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReportedSite {

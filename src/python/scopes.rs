@@ -131,7 +131,7 @@ impl Scopes {
     }
 
     /// The scope that a use of `name` in scope `from` refers to: the innermost that binds it, where class
-    /// bodies can't be seen from the functions inside them. `None`: a builtin, a star import, or nothing.
+    /// bodies can't be seen from the functions and classes inside them. `None`: a builtin, a star import, or nothing.
     ///
     /// ```python
     /// class K:
@@ -149,7 +149,7 @@ impl Scopes {
             if visible && !scope.nonlocals.contains(name) && scope.bindings.contains_key(name) {
                 return Some(id);
             }
-            skip_classes |= matches!(scope.kind, ScopeKind::Function | ScopeKind::Comprehension);
+            skip_classes |= scope.kind != ScopeKind::TypeParameters;
             current = scope.parent;
         }
         None

@@ -39,9 +39,10 @@ pub(super) enum ScopeAnswer {
     /// No binding that may count here holds it.
     Other(String),
     UnresolvedImport(String),
-    /// A name that a star import brings from a module that exports the symbol; another may bring the same.
-    Starred,
-    /// An attribute, a builtin, or a name from a star import.
+    /// A name from the star import of a module that exports the symbol, which another may bring, too; or an
+    /// attribute of such a module, which code may have set to something else.
+    Exported,
+    /// Another attribute, a builtin, or a name from another star import.
     Silent,
 }
 
@@ -148,7 +149,7 @@ fn judge_use(facts: &Facts) -> Judgement {
             format!("its definition is {what}, but the last binding before it is the symbol"),
         ),
         (Answer::Elsewhere(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
-        (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Starred) => Judgement::decoy(what),
+        (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Exported) => Judgement::decoy(what),
         _ if facts.after_error => {
             Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, and nothing says what it is")
         }
@@ -186,7 +187,7 @@ fn says_reference(facts: &Facts) -> Option<BTreeSet<Source>> {
         sources.insert(Source::Definition);
     }
     let contradicted = matches!(facts.definition, Answer::Elsewhere(_));
-    let scopes_say_so = matches!(facts.scopes, ScopeAnswer::Symbol | ScopeAnswer::Starred);
+    let scopes_say_so = matches!(facts.scopes, ScopeAnswer::Symbol | ScopeAnswer::Exported);
     if scopes_say_so && !facts.after_error && !contradicted && !points_here {
         sources.insert(Source::Scopes);
     }
@@ -248,7 +249,7 @@ mod tests {
     fn scopes_speak_where_the_checker_is_silent_or_answers_with_a_wrapper() {
         check(facts(Role::Load, Answer::Nothing, ScopeAnswer::Symbol), MentionClass::Site);
         check(facts(Role::Load, Answer::Foreign("x".to_owned()), ScopeAnswer::Symbol), MentionClass::Site);
-        check(facts(Role::Load, elsewhere(), ScopeAnswer::Starred), MentionClass::Decoy);
+        check(facts(Role::Load, elsewhere(), ScopeAnswer::Exported), MentionClass::Decoy);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(super) struct Unread {
 pub(crate) struct Codebase {
     root: ProjectRoot,
     files: BTreeSet<RelPath>,
+    /// The files by the last component of their modules' names.
+    by_stem: BTreeMap<String, Vec<RelPath>>,
     unread: BTreeSet<Unread>,
     import_roots: Vec<PathBuf>,
     loaded: BTreeMap<RelPath, Option<Rc<Loaded>>>,
@@ -69,6 +71,7 @@ impl Codebase {
         let mut codebase = Self {
             root: root.clone(),
             files: BTreeSet::new(),
+            by_stem: BTreeMap::new(),
             unread: BTreeSet::new(),
             import_roots: roots,
             loaded: BTreeMap::new(),
@@ -114,6 +117,9 @@ impl Codebase {
             let ignored = !respected.contains(entry.path());
             match self.judge_file(&file, &entry, ignored) {
                 Standing::Read => {
+                    if let Some(stem) = module_stem(&file) {
+                        self.by_stem.entry(stem.to_owned()).or_default().push(file.clone());
+                    }
                     self.files.insert(file);
                 }
                 Standing::Unread(reason, message) => {
@@ -255,7 +261,41 @@ impl Codebase {
             let sibling = own.parent().map(Path::to_owned);
             self.import_roots.iter().cloned().chain(sibling).collect()
         };
-        bases.iter().flat_map(|base| self.module_files(base, &parts)).collect()
+        let found: Vec<RelPath> = bases.iter().flat_map(|base| self.module_files(base, &parts)).collect();
+        if found.is_empty() && import.level == 0 { self.below_unnamed_root(&parts) } else { found }
+    }
+
+    /// The files of a module below the one folder that would have to be an import root for it: sources below `lib`,
+    /// a package below `backend`. A package isn't an import root, and of several folders none is meant.
+    fn below_unnamed_root(&self, parts: &[&str]) -> Vec<RelPath> {
+        let Some(stem) = parts.last() else { return Vec::new() };
+        let roots: BTreeSet<PathBuf> = self
+            .by_stem
+            .get(*stem)
+            .into_iter()
+            .flatten()
+            .filter_map(|file| self.root_for(file, parts))
+            .filter(|root| !root.join("__init__.py").is_file())
+            .collect();
+        let mut roots = roots.iter();
+        match (roots.next(), roots.next()) {
+            (Some(root), None) => self.module_files(root, parts),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The folder below which a file is the module of that name.
+    fn root_for(&self, file: &RelPath, parts: &[&str]) -> Option<PathBuf> {
+        let path = self.root.join(file);
+        let module = if path.file_stem()? == "__init__" { path.parent()?.to_owned() } else { path.with_extension("") };
+        let mut root = module.as_path();
+        for part in parts.iter().rev() {
+            if root.file_name()?.to_str()? != *part {
+                return None;
+            }
+            root = root.parent()?;
+        }
+        root.starts_with(self.root.as_path()).then(|| root.to_owned())
     }
 
     fn module_files(&self, base: &Path, parts: &[&str]) -> Vec<RelPath> {
@@ -300,6 +340,15 @@ pub(super) fn is_generated(file: &RelPath, source: &SourceText) -> bool {
     header.contains("@generated")
         || header.contains("DO NOT EDIT")
         || file.directories().iter().any(|folder| VENDORED_FOLDERS.contains(folder))
+}
+
+/// `core` for `lib/core.py` and for `lib/core/__init__.py`.
+fn module_stem(file: &RelPath) -> Option<&str> {
+    let (folders, name) = file.as_str().rsplit_once('/').unwrap_or(("", file.as_str()));
+    match name.split('.').next()? {
+        "__init__" => folders.rsplit('/').next(),
+        stem => Some(stem),
+    }
 }
 
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {

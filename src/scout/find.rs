@@ -6,7 +6,7 @@ use crate::plan::{
     Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind,
     Source, Symbol, SymbolKind, Unresolvable, Worklist,
 };
-use crate::python::{self, BindingKind, ImportClause, NameToken, Role, StringUse, TextKind, Usage};
+use crate::python::{self, BindingKind, ImportClause, ImportRef, NameToken, Role, StringUse, TextKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::census::{self, Answer, Facts, Judgement, ScopeAnswer};
@@ -357,12 +357,20 @@ impl<'c> Scout<'c> {
         }
     }
 
-    /// Whether the place is what an import brings to the variable that a token reads.
+    /// Whether the place is another variable of the name in the same file, or what an import brings to the variable
+    /// that a token reads. Of both the scopes know more than the checker, which names the first of several.
     fn is_of_other_binding(&self, file: &RelPath, loaded: &Loaded, token: &NameToken, place: &Place) -> bool {
         if !token.role.is_plain() || is_store(token.role) {
             return false;
         }
         let Some(variable) = self.variable_of(file, loaded, token) else { return false };
+        if place.file == PlaceFile::Inside(file.clone()) {
+            let target = loaded.module.name_at(place.span.start());
+            return target.is_some_and(|target| {
+                matches!(target.role, Role::Store | Role::Definition | Role::Parameter)
+                    && text_of(&loaded.source, target) == text_of(&loaded.source, token)
+            });
+        }
         loaded.module.scopes.bindings(variable.scope, &variable.name).iter().any(|binding| {
             let clause = loaded.module.import_at(binding.span.start());
             let answer = clause.and_then(|clause| self.answers.get(&(file.clone(), clause.name.start())));
@@ -374,11 +382,14 @@ impl<'c> Scout<'c> {
         if token.role == Role::ImportName {
             return self.import_answer(file, loaded, token);
         }
+        if token.role.is_attribute() && self.module_exports(file, loaded, token) {
+            return ScopeAnswer::Exported;
+        }
         if !token.role.is_plain() {
             return ScopeAnswer::Silent;
         }
         let Some(variable) = self.variable_of(file, loaded, token) else {
-            return if self.star_import_brings(file, loaded) { ScopeAnswer::Starred } else { ScopeAnswer::Silent };
+            return if self.star_import_brings(file, loaded) { ScopeAnswer::Exported } else { ScopeAnswer::Silent };
         };
         if is_store(token.role) {
             return self.store_answer(file, token, &variable);
@@ -397,7 +408,9 @@ impl<'c> Scout<'c> {
                 return ScopeAnswer::UnresolvedImport(dotted(target.level, &target.module));
             }
         }
-        match reaching.first() {
+        // Where none comes before, the name is that variable all the same.
+        let bindings = loaded.module.scopes.bindings(variable.scope, &variable.name);
+        match reaching.first().copied().or(bindings.first()) {
             Some(binding) => ScopeAnswer::Other(describe_token(self.codebase, file, binding.span)),
             None => ScopeAnswer::Silent,
         }
@@ -419,6 +432,37 @@ impl<'c> Scout<'c> {
             }
             _ => ScopeAnswer::Silent,
         }
+    }
+
+    /// Whether what stands before the dot is a module that exports the symbol under the token's name.
+    fn module_exports(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
+        let (Some(name), Some(receiver)) = (text_of(&loaded.source, token), token.receiver) else { return false };
+        let modules = self.modules_meant(file, loaded, receiver);
+        modules.iter().any(|module| self.holders.exports(self.codebase, module, name))
+    }
+
+    /// The files of the module that an expression of names and dots means by the imports of its file.
+    fn modules_meant(&self, file: &RelPath, loaded: &Loaded, expression: ByteSpan) -> Vec<RelPath> {
+        let text = loaded.source.slice(expression).unwrap_or_default();
+        let parts: Vec<&str> = text.split('.').map(str::trim).collect();
+        let Some(first) = loaded.module.name_at(expression.start()).filter(|token| token.role == Role::Load) else {
+            return Vec::new();
+        };
+        let Some(scope) = loaded.module.variable_scope(first, parts[0]) else { return Vec::new() };
+        let mut found = Vec::new();
+        for binding in loaded.module.reaching(first, scope, parts[0]) {
+            let BindingKind::Import(target) = &binding.kind else { continue };
+            let renamed = loaded.module.import_at(binding.span.start()).is_some_and(|clause| clause.alias.is_some());
+            let named = match &target.name {
+                Some(name) => vec![target.module.as_str(), name],
+                None if renamed => vec![target.module.as_str()],
+                None => vec![parts[0]],
+            };
+            let module = named.into_iter().chain(parts[1..].iter().copied()).filter(|part| !part.is_empty());
+            let module = module.collect::<Vec<_>>().join(".");
+            found.extend(self.codebase.resolve_import(file, &ImportRef { level: target.level, module, name: None }));
+        }
+        found
     }
 
     fn star_import_brings(&self, file: &RelPath, loaded: &Loaded) -> bool {

@@ -13,6 +13,7 @@ mod guards;
 #[cfg(feature = "openai")]
 mod model;
 mod scanner;
+mod scout_corpus;
 #[cfg(feature = "openai")]
 mod server;
 mod support;

@@ -146,6 +146,7 @@ fn a_class_body_reads_from_outside_what_it_has_not_bound_yet() {
     check_reaching("from a import f\nclass K:\n f = f()\n", &[1]);
     check_reaching("from a import f\nclass K:\n f = 1\n g = f\n", &[3]);
     check_reaching("def g():\n x: f\nclass f: pass\n", &[3]);
+    check_reaching("from a import f\nclass K:\n f = 1\n class N:\n  g = f\n", &[1]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 //! `TAINIE_RUNS` says how often each worklist is made: 5 times unless it says more.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn runs() -> usize {
 }
 
 /// The worklist of a fixture's symbol, made in one folder.
-fn worklist(root: &std::path::Path, symbol: &str) -> String {
+fn worklist(root: &Path, symbol: &str) -> String {
     let args = ["scout", symbol, ".", "--format", "json", "--explain"].map(str::to_owned);
     let ended = tainie(root, &args, &BTreeMap::new());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);

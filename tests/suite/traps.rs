@@ -74,11 +74,11 @@ fn mentions(worklist: &Value) -> Vec<String> {
                 let alias = site["alias"].as_str().map(|alias| format!(" as {alias}")).unwrap_or_default();
                 format!(" {}{alias}", sources.join("+"))
             }
-            None => [&mention["resolves_to"], &mention["reason"]]
-                .iter()
-                .filter_map(|value| value.as_str())
-                .flat_map(|value| [" ", value])
-                .collect(),
+            None => {
+                let known =
+                    [&mention["resolves_to"], &mention["reason"]].into_iter().filter_map(|value| value.as_str());
+                std::iter::once("").chain(known).collect::<Vec<_>>().join(" ")
+            }
         };
         format!("{at} {}{more}", text(&mention["class"]))
     });

@@ -81,6 +81,10 @@ async fn with_uv(
     environment: &Path,
     progress: &impl Fn(InstallStep),
 ) -> Result<Option<PathBuf>, CheckerError> {
+    // Whether it is there is asked first: nobody should read of a uv that isn't.
+    if run(Path::new("uv"), &["--version".into()], cwd, INSTALL_LIMIT).await?.is_none() {
+        return Ok(None);
+    }
     progress(InstallStep::Preparing { with: "uv" });
     let arguments = ["venv".into(), "--no-project".into(), environment.into()];
     let Some(made) = run(Path::new("uv"), &arguments, cwd, INSTALL_LIMIT).await? else { return Ok(None) };

@@ -1,4 +1,5 @@
-//! What may be typed.
+//! What may be typed. Doc comments here are the help texts, so they are written for a terminal and not for rustdoc.
+#![expect(clippy::doc_markdown, rustdoc::bare_urls, reason = "the doc comments are help texts")]
 
 use std::path::PathBuf;
 
@@ -158,6 +159,9 @@ pub(super) struct EditArgs {
     /// Skip sites that the type checker can't judge, instead of reporting them as unchecked
     #[arg(long)]
     pub(super) strict: bool,
+    /// Edit only references of this kind, such as call or decorator (repeatable)
+    #[arg(long, value_name = "KIND")]
+    pub(super) kind: Vec<String>,
     /// Edit only files that match (repeatable); also lets generated files be edited
     #[arg(long, value_name = "GLOB")]
     pub(super) include: Vec<String>,

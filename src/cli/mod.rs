@@ -17,15 +17,25 @@ use args::Cli;
 use exit::Exit;
 use output::Output;
 
+/// The syntax tree of a sum with ten thousand terms is ten thousand deep, and is walked by recursion. Memory is taken
+/// only where it is touched.
+const STACK_BYTES: usize = 512 << 20;
+
 /// Runs the command line and says how it ended.
 #[must_use]
 pub fn main() -> ExitCode {
+    let worker = std::thread::Builder::new().name("main".to_owned()).stack_size(STACK_BYTES).spawn(run);
+    // A panic has printed its message by now.
+    worker.map_or(Exit::Bug, |worker| worker.join().unwrap_or(Exit::Bug)).into()
+}
+
+fn run() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             // A closed pipe changes nothing about how it ended.
             drop(error.print());
-            return if error.use_stderr() { Exit::Malformed.into() } else { Exit::Done.into() };
+            return if error.use_stderr() { Exit::Malformed } else { Exit::Done };
         }
     };
     let mut output = Output::new(cli.global.quiet);
@@ -33,10 +43,10 @@ pub fn main() -> ExitCode {
         Ok(runtime) => runtime,
         Err(error) => {
             output.error(&anyhow::Error::from(error).context("the program can't start"), &[]);
-            return Exit::Bug.into();
+            return Exit::Bug;
         }
     };
     let exit = runtime.block_on(commands::run(cli, &mut output));
     output.flush();
-    exit.into()
+    exit
 }

@@ -35,6 +35,7 @@ impl Output {
     }
 
     /// An error with its causes and what to do next.
+    #[expect(clippy::unused_self, reason = "all output goes through the one value that stands for the streams")]
     pub(super) fn error(&self, error: &dyn Display, next: &[String]) {
         let mut stderr = anstream::stderr().lock();
         drop(writeln!(stderr, "error: {error:#}"));
@@ -73,11 +74,31 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         Advice::NameServer => vec![
             "name a running OpenAI-compatible server with --base-url or TAINIE_BASE_URL, and its model with --model".to_owned(),
         ],
+        Advice::BuildWithModel => vec![
+            "build it with `cargo build --features openai`, or say exactly what to do with --operation 'add-keyword NAME=VALUE'"
+                .to_owned(),
+        ],
         Advice::NameSymbol => vec![
             "write `symbol: pkg.mod.name` in the task's front matter, or run `tainie edit SYMBOL --instruction '…'`".to_owned(),
         ],
+        Advice::SayWhat => vec![
+            "say what to do with --instruction '…', --operation 'add-keyword NAME=VALUE' or --task FILE".to_owned(),
+        ],
+        Advice::Looked(folders) => {
+            let looked = format!("looked in {}", folders.join(", "));
+            vec![looked, "name the workspace with --workspace DIR; a journal is made by the first edit that writes".to_owned()]
+        }
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::Installer => vec![
+            "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
+            "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
+        ],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
+        Advice::ScoutAgain { symbol } => vec![format!("make it anew: `tainie scout {symbol} --format json`")],
+        Advice::BringBack { run } => vec![format!(
+            "give them back what the run wrote (`tainie show {run}` tells its edits) and undo again, or mend them by hand"
+        )],
+        Advice::NameWorkspace => vec!["give the folder that holds the Python sources as PATH".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
         Advice::Permissions => vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()],
     }

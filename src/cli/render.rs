@@ -1,5 +1,11 @@
 //! Values as text for people. Lines and columns are 1-based here, and nobody reads them back.
 
+mod checkup;
+mod demo;
+
+pub(super) use checkup::checkup;
+pub(super) use demo::{demo_edits, demo_table, demo_worklist};
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -154,6 +160,12 @@ pub(super) fn report(report: &Report, texts: &BTreeMap<RelPath, (String, String)
     if !out.is_empty() {
         out.push('\n');
     }
+    out + &outcomes(report, writing)
+}
+
+/// The same without the diff.
+pub(super) fn outcomes(report: &Report, writing: Writing) -> String {
+    let mut out = String::new();
     for outcome in Outcome::ALL.into_iter().filter(|outcome| *outcome != Outcome::Applied) {
         for site in report.sites.iter().filter(|site| site.result == outcome) {
             reported_site(&mut out, site);
@@ -162,7 +174,7 @@ pub(super) fn report(report: &Report, texts: &BTreeMap<RelPath, (String, String)
     if let Some(oracle) = &report.oracle {
         let after = oracle.after.map_or("not run", green);
         line(&mut out, format_args!("oracle: {} before, {after} after ({})", green(oracle.before), oracle.command));
-        if let Some(output) = &oracle.output {
+        if let Some(output) = oracle.output.as_ref().filter(|output| !output.trim().is_empty()) {
             for said in output.split('\n') {
                 line(&mut out, format_args!("    {said}"));
             }
@@ -188,19 +200,24 @@ fn reported_site(out: &mut String, site: &ReportedSite) {
     let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
     let reason = site.reason.as_deref().unwrap_or("no reason was given");
     line(out, format_args!("{:10} {at}  {}", site.result.as_str(), one_line(&site.site.text)));
-    line(out, format_args!("           {reason}"));
     let last = site.attempts.last().filter(|_| site.result == Outcome::Skipped);
-    for finding in last.into_iter().flat_map(|attempt| &attempt.diagnostics) {
+    let findings = last.map_or(&[][..], |attempt| &attempt.diagnostics);
+    // The reason of a rejection is its diagnostics, which say more.
+    if findings.is_empty() || last.is_some_and(|attempt| attempt.reason != site.reason) {
+        line(out, format_args!("           {reason}"));
+    }
+    for finding in findings {
         let ReportedFinding { file, line: at, column, rule, message } = finding;
         line(out, format_args!("           {file}:{}:{}: {message} [{rule}]", at + 1, column + 1));
     }
 }
 
 /// One line that says what happened to the tree.
-pub(super) fn summary(report: &Report, writing: Writing) -> String {
+fn summary(report: &Report, writing: Writing) -> String {
     let totals = &report.totals;
+    let applied = if writing == Writing::Apply { "applied" } else { "to be applied" };
     let counts: Vec<String> = [
-        (totals.applied, "applied"),
+        (totals.applied, applied),
         (totals.already, "already so"),
         (totals.unchecked, "unchecked"),
         (totals.skipped, "skipped"),

@@ -103,10 +103,9 @@ fn plain_text(content: &Value) -> String {
     }
 }
 
-/// Reads an answer: thoughts are cut off, one fence is taken away, the first object that fits counts.
+/// Reads an answer: thoughts are cut off, wrappings are passed over, the first object that fits counts.
 pub(crate) fn read_site_edit(text: &str) -> Result<SiteEdit, ReplyFault> {
-    let text = text.rsplit_once("</think>").map_or(text, |(_, answer)| answer).trim();
-    let text = without_fence(text);
+    let text = without_thoughts(text.trim()).trim();
     let objects = text.match_indices('{').filter_map(|(at, _)| balanced(text.get(at..)?));
     let mut edits = objects.filter_map(|object| serde_json::from_str::<LenientEdit>(object).ok());
     let kept = |rationale: &Value| plain_text(rationale).chars().take(RATIONALE_LIMIT).collect();
@@ -116,10 +115,11 @@ pub(crate) fn read_site_edit(text: &str) -> Result<SiteEdit, ReplyFault> {
         .ok_or(if text.is_empty() { ReplyFault::Empty } else { ReplyFault::NoSiteEdit })
 }
 
-fn without_fence(text: &str) -> &str {
-    let Some(fenced) = text.strip_prefix("```") else { return text };
-    let body = fenced.split_once('\n').map_or(fenced, |(_, body)| body);
-    body.rsplit_once("```").map_or(body, |(body, _)| body).trim()
+/// Thoughts come first, and some servers leave out the tag that opens them. In an answer that begins as one
+/// should, the tag is part of the code.
+fn without_thoughts(text: &str) -> &str {
+    let begins_as_answer = text.starts_with(['{', '`']);
+    text.split_once("</think>").filter(|_| !begins_as_answer).map_or(text, |(_, answer)| answer)
 }
 
 /// The object that starts the text, up to its closing brace.
@@ -196,6 +196,16 @@ mod tests {
         ] {
             assert_eq!(new_text(&text).as_deref(), Ok("f(\"}\", {1})"), "{text}");
         }
+    }
+
+    #[test]
+    fn code_that_looks_like_a_wrapping_is_kept() {
+        let code = "f('```', \"</think>\", {1: '}'})";
+        let plain = json!({"new_text": code, "rationale": "why"}).to_string();
+        for text in [plain.clone(), format!("```json\n{plain}\n```"), format!("```\n{plain}")] {
+            assert_eq!(new_text(&text).as_deref(), Ok(code), "{text}");
+        }
+        assert_eq!(new_text(&format!("so {{x}} it is</think>{plain}")).as_deref(), Ok(code));
     }
 
     #[test]

@@ -28,11 +28,22 @@ impl EditorError {
         matches!(self, Self::Timeout { .. })
     }
 
+    /// Whether it says something of the server, and nothing of what it was asked.
+    pub(crate) const fn is_of_server(&self) -> bool {
+        match self {
+            Self::Status { status, .. } => *status == 429 || *status >= 500,
+            Self::Unreachable { .. } | Self::Timeout { .. } | Self::Nonsense { .. } => true,
+            Self::Address { .. } | Self::Key | Self::Refused { .. } | Self::NoModel { .. } => false,
+        }
+    }
+
     /// Whether asking again about another site would fail in the same way.
     pub(crate) const fn is_final(&self) -> bool {
         match self {
             Self::Address { .. } | Self::Key | Self::Unreachable { .. } | Self::NoModel { .. } => true,
-            Self::Timeout { .. } | Self::Status { .. } | Self::Refused { .. } | Self::Nonsense { .. } => false,
+            // The key isn't taken, or there is no such model or path.
+            Self::Status { status, .. } => matches!(status, 401 | 403 | 404),
+            Self::Timeout { .. } | Self::Refused { .. } | Self::Nonsense { .. } => false,
         }
     }
 }

@@ -1,10 +1,11 @@
 //! Is a proposed text what was asked, before any type checker sees it? Never a matter of trust: an unchanged
 //! call, a dropped argument and a call of something else all type-check.
 
-use crate::plan::{Assignment, Operation};
+use crate::plan::{Assignment, Operation, Reply};
 use crate::python::calls::{self, Argument, ArgumentKind, Call};
-use crate::text::ByteSpan;
+use crate::text::{ByteSpan, EditSet};
 
+use super::Spared;
 use super::author::rules;
 
 /// Why a text can't be the region's new text.
@@ -41,6 +42,8 @@ pub(crate) enum Objection {
 /// What holds of a text that passed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Verified {
+    /// The text as it is to be written: laid out as the region is, where that says the same.
+    pub(crate) new_text: String,
     /// What the type checker can't see about it.
     pub(crate) unchecked: Option<String>,
 }
@@ -55,7 +58,7 @@ pub(crate) fn verify(assignment: &Assignment, new_text: &str) -> Result<Verified
     verify_settled(assignment, new_text)?;
     match &assignment.operation {
         Some(Operation::AddKeyword { name, value }) => verify_keyword(assignment, new_text, name, value),
-        None => Ok(Verified { unchecked: None }),
+        None => Ok(Verified { new_text: new_text.to_owned(), unchecked: None }),
     }
 }
 
@@ -113,7 +116,28 @@ fn verify_keyword(assignment: &Assignment, new_text: &str, name: &str, value: &s
     if let Some(reason) = rules::quote_conflict(assignment, &old, &added) {
         return Err(Objection::Quotes { reason });
     }
-    Ok(Verified { unchecked: rules::may_hold_already(&new, name) })
+    Ok(Verified { new_text: laid_out(assignment, new_text), unchecked: rules::may_hold_already(&new, name) })
+}
+
+/// What to write is the author's to say, how to lay it out is the region's: where rules would write the same
+/// expression, their text stands, which leaves every other byte of the region alone.
+///
+/// ```python
+/// f(          # A model puts `v=True` behind `a`, on its line, or turns the quotes of `a` around.
+///     a,
+/// )
+/// ```
+fn laid_out(assignment: &Assignment, new_text: &str) -> String {
+    let form = |text: &str| calls::expression(text.trim_start_matches('@')).ok().map(|expression| expression.form);
+    let by_rules = match rules::reply(assignment, &Spared::default()) {
+        Reply::Edits { edits, .. } => {
+            EditSet::new(edits).ok().and_then(|edits| edits.apply_to(&assignment.region).ok())
+        }
+        Reply::Text { .. } | Reply::Already { .. } | Reply::Left { .. } => None,
+    };
+    by_rules
+        .filter(|text| form(text).is_some_and(|by_rules| Some(by_rules) == form(new_text)))
+        .unwrap_or_else(|| new_text.to_owned())
 }
 
 /// What stands before and after the call in the region.
@@ -243,6 +267,27 @@ mod tests {
             ("f(1)", "f\n(1, v=True)", "breaks over lines"),
         ] {
             check(region, new_text, Err(part));
+        }
+    }
+
+    #[test]
+    fn the_layout_is_the_regions_where_the_expression_is_the_same() {
+        for (region, new_text, written) in [
+            ("f({'a': 1})", "f({\"a\":1},v=True)", "f({'a': 1}, v=True)"),
+            ("f(\n    a,\n)", "f(a, v=True)", "f(\n    a,\n    v=True,\n)"),
+            ("f(\n    a\n)", "f(\n    a,\n        v=True)", "f(\n    a,\n    v=True\n)"),
+            ("@f(1)", "@f(1,v=True)", "@f(1, v=True)"),
+            (
+                "q.g(a)\n    .f(\n        b,\n    )",
+                "q.g(a)\n    .f(\n        b,\n        v=True)",
+                "q.g(a)\n    .f(\n        b,\n        v=True,\n    )",
+            ),
+            // Another place for the keyword is another expression.
+            ("f(b=2)", "f(v=True,b=2)", "f(v=True,b=2)"),
+            ("f(**k)", "f(**k,v=True)", "f(**k,v=True)"),
+        ] {
+            let verified = verify(&assignment(region, "v=True", None), new_text).unwrap();
+            assert_eq!(verified.new_text, written);
         }
     }
 

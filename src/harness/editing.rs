@@ -7,22 +7,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::checker::Pyrefly;
-use crate::editor::{self, Attempt, Author, EditorError, Understood};
+use crate::editor::{Author, EditorError, Understood};
 use crate::gate::{Gate, GateMode, Judgement};
-use crate::plan::{Assignment, Feedback, Operation, Proposal, Reply, Site, SiteKind, Symbol, Verdict};
-use crate::python::{self, calls};
+use crate::plan::{Assignment, Operation, Proposal, Reply, Site, SiteKind, Symbol};
+use crate::python;
 use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, Revision, SourceText};
 
 use super::clock::{Clock, Stopwatch};
 use super::oracle::{Oracle, OracleRun};
 use super::report::{
     Outcome, Report, ReportedAttempt, ReportedFile, ReportedFinding, ReportedGate, ReportedOracle, ReportedSite,
-    ReportedTokens, Seconds,
+    Seconds,
 };
 use super::rounds::{self, Standing};
 use super::scouting::Progress;
-use super::wire::{WireTool, wire_site};
-use super::{ApplyError, HarnessError, PlannedWrite};
+use super::wire::WireTool;
+use super::work::{Proposed, Work, proposal};
+use super::{ApplyError, HarnessError, PlannedWrite, wiring};
 
 /// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
 const PROBE: &str = "tainie_probe_no_such_keyword";
@@ -53,15 +54,6 @@ pub(super) struct Edited {
     pub(super) writes: Vec<PlannedWrite>,
     /// New texts by file, for a diff.
     pub(super) texts: BTreeMap<RelPath, (String, String)>,
-}
-
-/// How one site stands.
-struct Work {
-    site: Site,
-    outcome: Option<(Outcome, Option<String>)>,
-    attempts: Vec<ReportedAttempt>,
-    feedback: Vec<Feedback>,
-    proposal: Option<Proposal>,
 }
 
 /// Carries the job out, up to the last verdict.
@@ -104,16 +96,23 @@ struct Run<'j> {
     /// The server is gone: nobody is asked any more.
     gone: Option<String>,
     timeouts_in_a_row: usize,
+    failures_in_a_row: usize,
+    /// The last one.
+    failure: Option<EditorError>,
+    /// Whether the author ever said anything.
+    answered: bool,
 }
 
 impl<'j> Run<'j> {
     fn new(mut job: Job<'j>, sources: BTreeMap<RelPath, SourceText>) -> Self {
-        let fresh = |site| Work { site, outcome: None, attempts: Vec::new(), feedback: Vec::new(), proposal: None };
-        let mut work: Vec<Work> = std::mem::take(&mut job.sites).into_iter().map(fresh).collect();
-        for (site, reason) in std::mem::take(&mut job.left) {
-            let outcome = Some((Outcome::Left, Some(reason)));
-            work.push(Work { outcome, ..fresh(site) });
-        }
+        let sites = std::mem::take(&mut job.sites).into_iter();
+        let mut work: Vec<Work> = sites
+            .map(|site| {
+                let source = sources.get(&site.file);
+                Work::new(site, source)
+            })
+            .collect();
+        work.extend(std::mem::take(&mut job.left).into_iter().map(|(site, reason)| Work::left(site, reason)));
         work.sort_by(|a, b| a.site.file.cmp(&b.site.file).then(b.site.span.cmp(&a.site.span)));
         let (seconds, objections) = (Seconds::default(), Vec::new());
         Self {
@@ -127,19 +126,22 @@ impl<'j> Run<'j> {
             objections,
             gone: None,
             timeouts_in_a_row: 0,
+            failures_in_a_row: 0,
+            failure: None,
+            answered: false,
         }
     }
 
     fn is_open(&self) -> bool {
-        self.work.iter().any(|work| work.outcome.is_none())
+        self.work.iter().any(Work::is_open)
     }
 
     /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
     fn settle_without_asking(&mut self) {
         let Some(understood) = self.job.understood.clone() else { return };
-        let rules = editor::Rules::new(understood.spared);
+        let rules = wiring::rules(understood.spared);
         for index in 0..self.work.len() {
-            if self.work.get(index).is_none_or(|work| work.outcome.is_some()) {
+            if self.work.get(index).is_none_or(|work| !work.is_open()) {
                 continue;
             }
             let Some((assignment, _)) = self.assignment(index, Some(understood.operation.clone())) else { continue };
@@ -167,11 +169,11 @@ impl<'j> Run<'j> {
     async fn probe(&mut self) -> Result<(), HarnessError> {
         let Some(understood) = &self.job.understood else { return Ok(()) };
         let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
-        let probe = editor::Rules::new(understood.spared.clone());
+        let probe = wiring::rules(understood.spared.clone());
         let mut probes = Vec::new();
         for index in 0..self.work.len() {
             let Some((assignment, _)) = self.assignment(index, Some(operation.clone())) else { continue };
-            let Some(work) = self.work.get(index).filter(|work| work.outcome.is_none()) else { continue };
+            let Some(work) = self.work.get(index).filter(|work| work.is_open()) else { continue };
             if let Reply::Edits { edits, .. } = probe.answer(&assignment) {
                 let base = work.site.region.start();
                 let edits = edits.iter().map(|edit| edit.shifted(base)).collect();
@@ -194,8 +196,7 @@ impl<'j> Run<'j> {
         clock: &dyn Clock,
         progress: &dyn Progress,
     ) -> Result<(), HarnessError> {
-        let open: Vec<usize> =
-            (0..self.work.len()).filter(|&i| self.work.get(i).is_some_and(|w| w.outcome.is_none())).collect();
+        let open: Vec<usize> = (0..self.work.len()).filter(|&i| self.work.get(i).is_some_and(Work::is_open)).collect();
         progress.step("editing", open.len());
         let levels = if author.composes() {
             vec![open]
@@ -207,6 +208,10 @@ impl<'j> Run<'j> {
         };
         for level in levels {
             self.level(&level, author, clock, progress).await?;
+            // Whoever never said anything is no author.
+            if let Some(failure) = self.failure.take_if(|_| !self.answered) {
+                return Err(failure.into());
+            }
         }
         Ok(())
     }
@@ -235,7 +240,7 @@ impl<'j> Run<'j> {
             self.seconds.editor += watch.lap();
             self.judge(&proposed).await?;
             self.seconds.gate += watch.lap();
-            pending.retain(|&i| self.work.get(i).is_some_and(|work| work.outcome.is_none()));
+            pending.retain(|&i| self.work.get(i).is_some_and(Work::is_open));
             if pending.is_empty() || self.gone.is_some() {
                 break;
             }
@@ -251,7 +256,7 @@ impl<'j> Run<'j> {
     }
 
     /// One question to the author about one site; a proposal when the answer has the right shape.
-    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<(Proposal, Option<String>)> {
+    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<Proposed> {
         if self.gone.is_some() {
             return None;
         }
@@ -267,136 +272,51 @@ impl<'j> Run<'j> {
         }
         match answer {
             Ok(answer) => {
-                self.timeouts_in_a_row = 0;
-                self.take(index, answer, author.name(), &assignment, &standing)
+                (self.answered, self.timeouts_in_a_row, self.failures_in_a_row) = (true, 0, 0);
+                let work = self.work.get_mut(index)?;
+                let source = self.sources.get(&work.site.file)?;
+                work.take(answer, author.name(), &assignment, &standing, source)
             }
             Err(error) => {
-                self.no_answer(index, author.name(), &error);
+                self.no_answer(index, author.name(), error);
                 None
             }
         }
     }
 
     /// A failed attempt of the server, not of the answer.
-    fn no_answer(&mut self, index: usize, author: &str, error: &EditorError) {
+    fn no_answer(&mut self, index: usize, author: &str, error: EditorError) {
         let reason = error.to_string();
         self.timeouts_in_a_row = if error.is_timeout() { self.timeouts_in_a_row + 1 } else { 0 };
-        if error.is_final() || self.timeouts_in_a_row > 1 {
+        self.failures_in_a_row = if error.is_of_server() { self.failures_in_a_row + 1 } else { 0 };
+        if error.is_final() || self.timeouts_in_a_row > 1 || self.failures_in_a_row > 2 {
             self.gone = Some(format!("{reason}; nobody was asked any more"));
         }
-        self.reject(index, author, None, None, reason, None, 0.0);
-    }
-
-    fn take(
-        &mut self,
-        index: usize,
-        answer: Attempt,
-        author: &str,
-        assignment: &Assignment,
-        standing: &Standing,
-    ) -> Option<(Proposal, Option<String>)> {
-        let tokens = answer.tokens.map(|t| ReportedTokens { prompt: t.prompt, completion: t.completion });
-        let seconds = answer.seconds;
-        let site = self.work.get(index)?.site.clone();
-        let (new_text, rationale, edits, unchecked) = match answer.reply {
-            Err(fault) => {
-                self.reject(index, author, None, None, fault.to_string(), tokens, seconds);
-                return None;
-            }
-            Ok(Reply::Already { reason }) => {
-                self.settle(index, Outcome::Already, &reason);
-                return None;
-            }
-            Ok(Reply::Left { reason }) => {
-                self.settle(index, Outcome::Left, &reason);
-                return None;
-            }
-            Ok(Reply::Edits { edits, rationale, unchecked }) => {
-                let set = EditSet::new(edits.clone()).ok()?;
-                let new_text = set.apply_to(&assignment.region).ok()?;
-                let base = site.region.start();
-                (new_text, rationale, edits.iter().map(|edit| edit.shifted(base)).collect(), unchecked)
-            }
-            Ok(Reply::Text { new_text, rationale, unchecked }) => {
-                let verified = editor::verify(assignment, &new_text);
-                let source = self.sources.get(&site.file)?;
-                match verified.map(|verified| (verified.unchecked, standing.fit(source, &new_text))) {
-                    Ok((also, Some(edits))) => (new_text, rationale, edits, unchecked.or(also)),
-                    Ok((_, None)) => {
-                        let reason = "a call inside that was settled before came back changed".to_owned();
-                        self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
-                        return None;
-                    }
-                    Err(objection) => {
-                        let reason = objection.to_string();
-                        self.reject(index, author, Some(new_text), Some(rationale), reason, tokens, seconds);
-                        return None;
-                    }
-                }
-            }
-        };
-        let edits = match EditSet::within(site.region, edits) {
-            Ok(edits) => edits,
-            Err(error) => {
-                self.reject(index, author, Some(new_text), Some(rationale), error.to_string(), tokens, seconds);
-                return None;
-            }
-        };
-        self.work.get_mut(index)?.attempts.push(ReportedAttempt {
-            author: author.to_owned(),
-            new_text: Some(new_text),
-            rationale: Some(rationale),
-            verdict: String::new(),
-            reason: None,
-            diagnostics: Vec::new(),
-            tokens,
-            seconds,
-        });
-        Some((proposal(&site, edits), unchecked))
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of one attempt, as they come")]
-    fn reject(
-        &mut self,
-        index: usize,
-        author: &str,
-        new_text: Option<String>,
-        rationale: Option<String>,
-        reason: String,
-        tokens: Option<ReportedTokens>,
-        seconds: f64,
-    ) {
-        let Some(work) = self.work.get_mut(index) else { return };
-        work.feedback.push(Feedback { new_text: new_text.clone(), objection: reason.clone() });
-        work.attempts.push(ReportedAttempt {
-            author: author.to_owned(),
-            new_text,
-            rationale,
-            verdict: "rejected".to_owned(),
-            reason: Some(reason),
-            diagnostics: Vec::new(),
-            tokens,
-            seconds,
-        });
+        self.failure = Some(error);
+        if let Some(work) = self.work.get_mut(index) {
+            work.reject(ReportedAttempt::new(author), reason);
+        }
     }
 
     fn settle(&mut self, index: usize, outcome: Outcome, reason: &str) {
         if let Some(work) = self.work.get_mut(index) {
-            work.outcome = Some((outcome, Some(reason.to_owned())));
+            work.settle(outcome, reason);
         }
     }
 
     /// Asks the gate about the round's proposals, on top of what earlier rounds accepted.
-    async fn judge(&mut self, proposed: &[(usize, (Proposal, Option<String>))]) -> Result<(), HarnessError> {
+    async fn judge(&mut self, proposed: &[(usize, Proposed)]) -> Result<(), HarnessError> {
         if proposed.is_empty() {
             return Ok(());
         }
         let already = self.accepted();
-        let proposals: Vec<Proposal> = proposed.iter().map(|(_, (proposal, _))| proposal.clone()).collect();
+        let proposals: Vec<Proposal> = proposed.iter().map(|(_, proposed)| proposed.proposal.clone()).collect();
         let judgement = self.ask_gate(&already, &proposals).await?;
-        for (index, (proposal, unchecked)) in proposed {
-            let Some(verdict) = judgement.verdicts.get(&proposal.site) else { continue };
-            self.take_verdict(*index, proposal, unchecked.as_deref(), verdict);
+        for (index, proposed) in proposed {
+            let verdict = judgement.verdicts.get(&proposed.proposal.site);
+            if let (Some(verdict), Some(work)) = (verdict, self.work.get_mut(*index)) {
+                self.objections.extend(work.take_verdict(proposed, verdict, self.job.strict));
+            }
         }
         Ok(())
     }
@@ -407,43 +327,6 @@ impl<'j> Run<'j> {
         let judgement = gate.judge(&self.sources, already, proposals, parses).await?;
         self.checks += judgement.checks;
         Ok(judgement)
-    }
-
-    fn take_verdict(&mut self, index: usize, proposal: &Proposal, unchecked: Option<&str>, verdict: &Verdict) {
-        let strict = self.job.strict;
-        let Some(work) = self.work.get_mut(index) else { return };
-        let Some(attempt) = work.attempts.last_mut() else { return };
-        match (verdict, unchecked) {
-            (Verdict::Rejected { reason, findings }, _) => {
-                attempt.verdict = "rejected".to_owned();
-                attempt.reason = Some(reason.clone());
-                attempt.diagnostics = findings.iter().map(ReportedFinding::from).collect();
-                self.objections.extend(attempt.diagnostics.clone());
-                let said: Vec<String> = findings.iter().map(|finding| finding.message.clone()).collect();
-                let objection = if said.is_empty() { reason.clone() } else { said.join("; ") };
-                work.feedback.push(Feedback { new_text: attempt.new_text.clone(), objection });
-            }
-            (Verdict::Accepted, None) => {
-                attempt.verdict = "accepted".to_owned();
-                work.outcome = Some((Outcome::Applied, None));
-                work.proposal = Some(proposal.clone());
-            }
-            (Verdict::Unchecked { reason }, _) => Self::unchecked(work, proposal, reason, strict),
-            (Verdict::Accepted, Some(reason)) => Self::unchecked(work, proposal, reason, strict),
-        }
-    }
-
-    fn unchecked(work: &mut Work, proposal: &Proposal, reason: &str, strict: bool) {
-        if let Some(attempt) = work.attempts.last_mut() {
-            attempt.verdict = "unchecked".to_owned();
-            attempt.reason = Some(reason.to_owned());
-        }
-        if strict {
-            work.outcome = Some((Outcome::Skipped, Some(format!("{reason}, and --strict keeps only what is checked"))));
-        } else {
-            work.outcome = Some((Outcome::Unchecked, Some(reason.to_owned())));
-            work.proposal = Some(proposal.clone());
-        }
     }
 
     fn accepted(&self) -> Vec<Proposal> {
@@ -469,7 +352,6 @@ impl<'j> Run<'j> {
             .filter(|region| *region != site.region && site.region.contains(*region))
             .collect();
         let standing = Standing::new(source, site.region, site.span, &inner, &accepted)?;
-        let quotes = calls::call_in_module(source.as_str(), site.span).map(|call| call.quotes).unwrap_or_default();
         let assignment = Assignment {
             instruction: self.job.instruction.clone(),
             operation,
@@ -479,7 +361,7 @@ impl<'j> Run<'j> {
             name: standing.name,
             enclosing: site.enclosing.clone(),
             signature: self.job.signature.clone(),
-            quotes,
+            quotes: work.quotes.clone(),
             settled: standing.settled.clone(),
             context: self.job.show_file.then(|| numbered(source.as_str())),
             feedback: work.feedback.clone(),
@@ -521,7 +403,7 @@ impl<'j> Run<'j> {
         }
         let fqn = self.job.symbol.path.to_string();
         let veto = vetoed.then_some("the oracle is red after the edits, so nothing was written");
-        let sites: Vec<ReportedSite> = self.work.into_iter().map(|work| reported(work, &fqn, veto)).collect();
+        let sites: Vec<ReportedSite> = self.work.into_iter().map(|work| work.reported(&fqn, veto)).collect();
         let mut notes = Vec::new();
         if oracle.as_ref().is_some_and(|oracle| oracle.before) {
             notes.push("the oracle is green before the edits, so it doesn't show that they do anything".to_owned());
@@ -568,25 +450,6 @@ impl<'j> Run<'j> {
         let output = (!after.green).then_some(after.output);
         Ok(Some(ReportedOracle { command, before: before.green, after: Some(after.green), output }))
     }
-}
-
-fn proposal(site: &Site, edits: EditSet) -> Proposal {
-    Proposal { site: site.id.clone(), file: site.file.clone(), region: site.region, edits }
-}
-
-fn reported(work: Work, fqn: &str, veto: Option<&str>) -> ReportedSite {
-    let (mut result, mut reason) = work.outcome.unwrap_or((Outcome::Skipped, None));
-    let mut change_summary = None;
-    if result.changes() {
-        match veto {
-            Some(veto) => (result, reason) = (Outcome::Skipped, Some(veto.to_owned())),
-            None => {
-                let after = work.attempts.last().and_then(|attempt| attempt.new_text.clone()).unwrap_or_default();
-                change_summary = Some(format!("{} -> {after}", work.site.text));
-            }
-        }
-    }
-    ReportedSite { site: wire_site(&work.site, fqn), result, change_summary, reason, attempts: work.attempts }
 }
 
 /// The files' texts before and after all accepted proposals.

@@ -36,7 +36,7 @@ pub(crate) enum JournalError {
     },
     #[error("the journal {} is damaged: {detail}", path.display())]
     Damaged { path: PathBuf, detail: String },
-    #[error("the journal has no run {run}")]
+    #[error("the journal has no run {run}; `tainie history` numbers them")]
     NoSuchRun { run: RunId },
 }
 

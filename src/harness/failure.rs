@@ -5,9 +5,9 @@ use crate::editor::EditorError;
 use crate::gate::GateError;
 use crate::lsp::LspError;
 use crate::scout::{Candidate, ScoutError};
-use crate::text::{EditError, PathError};
+use crate::text::{EditError, PathError, RelPath};
 
-use super::{ApplyError, JournalError, StateError, TaskError, UndoError};
+use super::{ApplyError, JournalError, RunId, StateError, TaskError, UndoError};
 
 /// How bad it is, as DESIGN's table of exit codes has it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,8 +32,20 @@ pub(crate) enum Advice {
     Candidates(Vec<Candidate>),
     /// There is no usable pyrefly.
     Setup,
+    /// pyrefly can't be installed here.
+    Installer,
     /// The files changed since they were read.
     Scout,
+    /// They changed since the worklist was made: only a new one is of use.
+    ScoutAgain {
+        symbol: String,
+    },
+    /// The files of a run hold something else by now.
+    BringBack {
+        run: RunId,
+    },
+    /// Name another folder.
+    NameWorkspace,
     /// Another process is at work.
     Wait,
     /// A file or folder can't be written.
@@ -42,8 +54,14 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
-    /// How to say which symbol and what to do.
+    /// Build the program with its model editor.
+    BuildWithModel,
+    /// The folders in which a journal was looked for.
+    Looked(Vec<String>),
+    /// How to say which symbol.
     NameSymbol,
+    /// How to say what to do.
+    SayWhat,
 }
 
 /// Why a command has no result.
@@ -75,6 +93,8 @@ pub(crate) enum HarnessError {
     Gate(#[from] GateError),
     #[error("the edits don't fit together")]
     Edits(#[from] EditError),
+    #[error("the {what} {path} can't be read: {reason}")]
+    NoInput { what: &'static str, path: String, reason: String },
     #[error("the task file {file} can't be used")]
     Task { file: String, source: TaskError },
     #[error("the task file {file} names no symbol of the workspace{}", tried(names))]
@@ -89,8 +109,12 @@ pub(crate) enum HarnessError {
     NoServer,
     #[error("this build has no model editor (the feature `openai` is off)")]
     NoModelBuilt,
-    #[error("the worklist can't be used: {reason}")]
-    Worklist { reason: String },
+    #[error("the worklist {file} can't be used: {reason}")]
+    Worklist { file: String, reason: String },
+    #[error("the worklist {file} is refused: {reason}")]
+    WorklistRefused { file: String, reason: String },
+    #[error("the worklist {file} is of files that changed since: {}", list(files))]
+    WorklistStale { file: String, symbol: String, files: Vec<RelPath> },
     #[error("{pattern:?} is no glob pattern: {reason}")]
     Glob { pattern: String, reason: String },
     #[error("no run {run:?}; `tainie history` numbers them")]
@@ -116,15 +140,23 @@ impl HarnessError {
             | Self::NoModelBuilt
             | Self::Model(_)
             | Self::Demo { .. }
-            | Self::NoRun { .. } => Failure::Impossible,
-            Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
-            | Self::Undo(UndoError::Nothing | UndoError::NotApplied { .. }) => Failure::Impossible,
-            Self::Undo(UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })) => {
-                Failure::Impossible
-            }
-            Self::Journal(_) | Self::Apply(_) | Self::Undo(_) => Failure::Refused,
+            | Self::NoRun { .. }
+            | Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
+            | Self::Undo(
+                UndoError::Nothing
+                | UndoError::NotApplied { .. }
+                | UndoError::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. }),
+            ) => Failure::Impossible,
+            // The task is well formed, but none of its names is one of this workspace.
+            Self::NoSymbol { names, .. } if !names.is_empty() => Failure::Impossible,
+            Self::Journal(_)
+            | Self::Apply(_)
+            | Self::Undo(_)
+            | Self::WorklistRefused { .. }
+            | Self::WorklistStale { .. } => Failure::Refused,
             Self::Path(_)
             | Self::Workspace { .. }
+            | Self::NoInput { .. }
             | Self::Task { .. }
             | Self::NoSymbol { .. }
             | Self::NoInstruction
@@ -139,19 +171,54 @@ impl HarnessError {
         match self {
             Self::Scout(ScoutError::NotFound { close, .. }) => Advice::CloseNames(close.clone()),
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
+            Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
-            Self::Apply(ApplyError::ReadOnlyFile { .. } | ApplyError::ReadOnlyFolder { .. }) => Advice::Permissions,
-            Self::Journal(JournalError::Folder { .. })
-            | Self::Apply(ApplyError::Journal(JournalError::Folder { .. })) => Advice::Permissions,
+            Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
+            Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },
+            Self::Workspace { .. } | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => {
+                Advice::NameWorkspace
+            }
+            Self::Apply(
+                ApplyError::ReadOnlyFile { .. }
+                | ApplyError::ReadOnlyFolder { .. }
+                | ApplyError::Journal(JournalError::Folder { .. }),
+            )
+            | Self::Journal(JournalError::Folder { .. }) => Advice::Permissions,
+            Self::State(StateError::NoJournal { looked, .. }) => {
+                Advice::Looked(looked.iter().map(|folder| folder.display().to_string()).collect())
+            }
             Self::Journal(JournalError::Locked { .. })
             | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
-            Self::NoSymbol { .. } | Self::NoInstruction => Advice::NameSymbol,
-            _ => Advice::None,
+            Self::NoModelBuilt => Advice::BuildWithModel,
+            Self::NoSymbol { .. } => Advice::NameSymbol,
+            Self::NoInstruction => Advice::SayWhat,
+            Self::Scout(_)
+            | Self::Lsp(_)
+            | Self::Journal(_)
+            | Self::Apply(_)
+            | Self::Undo(_)
+            | Self::Path(_)
+            | Self::Unreadable { .. }
+            | Self::Oracle { .. }
+            | Self::Gate(_)
+            | Self::Edits(_)
+            | Self::Task { .. }
+            | Self::NoInput { .. }
+            | Self::Worklist { .. }
+            | Self::WorklistRefused { .. }
+            | Self::Glob { .. }
+            | Self::NoRun { .. }
+            | Self::Demo { .. }
+            | Self::Argument { .. } => Advice::None,
         }
     }
+}
+
+fn list(files: &[RelPath]) -> String {
+    files.iter().map(RelPath::as_str).collect::<Vec<_>>().join(", ")
 }
 
 fn tried(names: &[String]) -> String {

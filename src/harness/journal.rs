@@ -21,6 +21,10 @@ const LOCK_FILE: &str = "lock";
 /// Raised whenever an older program would lose or misread something.
 const FORMAT: i64 = 1;
 const PATIENCE: Duration = Duration::from_secs(5);
+/// A lock that was just given back can still be held, for the moment between a child's start and its program's, by
+/// a child that another thread is starting.
+const LOCK_TRIES: usize = 10;
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 const SCHEMA: &str = "
 CREATE TABLE run (
@@ -382,7 +386,15 @@ fn lock(state: &Path) -> Result<File, JournalError> {
     let failed = |source| JournalError::Folder { path: state.to_owned(), source };
     let options = OpenOptions::new().read(true).write(true).create(true).truncate(false).clone();
     let mut file = options.open(&path).map_err(failed)?;
-    match file.try_lock() {
+    let mut tried = file.try_lock();
+    for _ in 0..LOCK_TRIES {
+        if !matches!(tried, Err(TryLockError::WouldBlock)) {
+            break;
+        }
+        std::thread::sleep(LOCK_PAUSE);
+        tried = file.try_lock();
+    }
+    match tried {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             let mut process = String::new();
@@ -444,8 +456,11 @@ mod tests {
             .spawn()
             .unwrap();
         let mut told = [0; 6];
-        other.stdout.take().unwrap().read_exact(&mut told).unwrap();
-        assert!(matches!(Journal::open(state.path()).err(), Some(JournalError::Locked { .. })));
+        // The pipe stays open: an unbuffered Python writes the line's end apart, and would die of a closed one.
+        let mut stdout = other.stdout.take().unwrap();
+        stdout.read_exact(&mut told).unwrap();
+        let refused = Journal::open(state.path()).err();
+        assert!(matches!(refused, Some(JournalError::Locked { .. })), "{refused:?}, {:?}", other.try_wait());
         other.kill().unwrap();
         other.wait().unwrap();
         assert!(Journal::open(state.path()).is_ok());

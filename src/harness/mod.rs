@@ -2,10 +2,13 @@
 //!
 //! [`wiring`] is the composition root, the only file that names concrete backends. [`scouting`] answers `scout`
 //! and `resolve`. [`state`] finds where a workspace keeps its record, [`journal`] is that record, [`apply`] changes
-//! all files of a run or none, [`undo`] reads the journal backwards. [`wire`] is the JSON surface.
+//! all files of a run or none, [`undo`] reads the journal backwards. [`doctor`] says what is there and installs what
+//! is missing, [`demo`] proves the whole on the embedded [`fixtures`]. [`wire`] is the JSON surface.
 
 mod apply;
 mod clock;
+mod demo;
+mod doctor;
 mod editing;
 mod error;
 mod failure;
@@ -22,9 +25,12 @@ mod task;
 mod undo;
 mod wire;
 mod wiring;
+mod work;
 
 pub(crate) use apply::{Foreign, PlannedWrite, Recovered, RecoveredTo, apply, recover};
 pub(crate) use clock::{Clock, SystemClock};
+pub(crate) use demo::{Demo, Demonstration};
+pub(crate) use doctor::{Check, CheckState, Checkup, CheckupRequest, doctor, looks_like_workspace, provision, setup};
 pub(crate) use error::{ApplyError, JournalError, PathRefusal, StateError, UndoError};
 pub(crate) use failure::{Advice, Failure, HarnessError};
 pub(crate) use fixtures::{FIXTURES, fixture_files};

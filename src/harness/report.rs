@@ -77,7 +77,7 @@ pub(crate) struct ReportedTokens {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(crate) struct ReportedAttempt {
     pub(crate) author: String,
-    /// The region as proposed; null when the answer couldn't be read.
+    /// The region as proposed, in its own layout where that says the same; null when the answer couldn't be read.
     pub(crate) new_text: Option<String>,
     pub(crate) rationale: Option<String>,
     /// `accepted`, `unchecked`, or `rejected`.
@@ -87,6 +87,22 @@ pub(crate) struct ReportedAttempt {
     pub(crate) diagnostics: Vec<ReportedFinding>,
     pub(crate) tokens: Option<ReportedTokens>,
     pub(crate) seconds: f64,
+}
+
+impl ReportedAttempt {
+    /// An attempt of which nothing is known yet.
+    pub(super) fn new(author: &str) -> Self {
+        Self {
+            author: author.to_owned(),
+            new_text: None,
+            rationale: None,
+            verdict: String::new(),
+            reason: None,
+            diagnostics: Vec::new(),
+            tokens: None,
+            seconds: 0.0,
+        }
+    }
 }
 
 /// A site and how it ended.

@@ -20,10 +20,10 @@ use super::oracle::Oracle;
 use super::report::Report;
 use super::scouting::{self, Asked, Progress};
 use super::signature::signature;
-use super::task::candidate_symbols;
-use super::wire::{ReadBack, WireWorklist};
+use super::task::{Candidate as NamedSymbol, candidate_symbols};
+use super::wire::{ReadBack, WireError, WireWorklist};
 use super::{
-    ApplyError, Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RunId, RunRecord, RunState,
+    Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
     STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
 };
 
@@ -33,8 +33,11 @@ pub(crate) enum Target {
     Asked(Asked),
     /// The task file names it, in its front matter or its prose.
     Task,
-    /// The JSON of a worklist.
-    Worklist(String),
+    /// A worklist: its file's name, for messages, and its JSON.
+    Worklist {
+        file: String,
+        json: String,
+    },
 }
 
 /// Who edits.
@@ -81,6 +84,8 @@ pub(crate) struct EditRequest {
     pub(crate) editor: EditorChoice,
     pub(crate) model: ModelRequest,
     pub(crate) gate: GateChoice,
+    /// The kinds of reference to edit; empty means the task's, or those that the operation concerns.
+    pub(crate) kinds: Vec<SiteKind>,
     pub(crate) strict: bool,
     pub(crate) include: Vec<String>,
     pub(crate) exclude: Vec<String>,
@@ -103,7 +108,7 @@ pub(crate) struct EditDone {
 /// Reads a task file.
 pub(crate) fn read_task(path: &Path) -> Result<Task, HarnessError> {
     let file = path.display().to_string();
-    let unreadable = |reason: String| HarnessError::Argument { argument: file.clone(), reason };
+    let unreadable = |reason: String| HarnessError::NoInput { what: "task file", path: file.clone(), reason };
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let text = SourceText::from_bytes(bytes).map_err(|error| unreadable(error.to_string()))?;
     Task::parse(text.as_str()).map_err(|source| HarnessError::Task { file, source })
@@ -171,59 +176,61 @@ async fn scouted(
     pyrefly: &Pyrefly,
     progress: &dyn Progress,
 ) -> Result<ScoutedSites, HarnessError> {
-    let from = |worklist: Worklist, chosen| {
-        let unresolved = worklist.accounting.of(MentionClass::Unresolved);
-        ScoutedSites { symbol: worklist.symbol, sites: worklist.sites, files: worklist.files, unresolved, chosen }
-    };
-    match &request.target {
-        Target::Asked(asked) => {
-            let worklist = scouting::scout_with(pyrefly, &request.workspace, &asked.query()?, progress).await?;
-            Ok(from(worklist, None))
-        }
-        Target::Worklist(json) => {
-            let read = read_worklist(&request.workspace, json)?;
+    let (queries, named_by) = match &request.target {
+        Target::Worklist { file, json } => {
+            let read = read_worklist(&request.workspace, file, json)?;
             let (symbol, sites, files) = (read.symbol, read.sites, read.files);
-            Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None })
+            return Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None });
         }
-        Target::Task => {
-            let (query, chosen) = symbol_of_task(request, pyrefly).await?;
-            let worklist = scouting::scout_with(pyrefly, &request.workspace, &query, progress).await?;
-            Ok(from(worklist, chosen))
+        Target::Asked(asked) => (vec![asked.query()?], Vec::new()),
+        Target::Task => symbols_of_task(request)?,
+    };
+    // An instruction that can't be carried out is refused before anything is looked for.
+    let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
+    let (index, worklist) = match scouting::scout_first(pyrefly, &request.workspace, &queries, &accept, progress).await
+    {
+        Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
+            return Err(no_symbol(request, &named_by));
         }
-    }
+        scouted => scouted?,
+    };
+    let chosen = named_by.get(index).zip(request.task.as_ref()).map(|(candidate, (file, task))| {
+        format!("{} ({file}:{})", worklist.symbol.path, candidate.line + task.lines_before_prose)
+    });
+    let unresolved = worklist.accounting.of(MentionClass::Unresolved);
+    let Worklist { symbol, sites, files, .. } = worklist;
+    Ok(ScoutedSites { symbol, sites, files, unresolved, chosen })
 }
 
-/// The task's own symbol, else the first name in its prose that is one of the workspace.
-async fn symbol_of_task(request: &EditRequest, pyrefly: &Pyrefly) -> Result<(Query, Option<String>), HarnessError> {
-    let Some((file, task)) = &request.task else { return Err(HarnessError::NoInstruction) };
+/// The task's own symbol, else the names in its prose, of which the first one of the workspace counts.
+fn symbols_of_task(request: &EditRequest) -> Result<(Vec<Query>, Vec<NamedSymbol>), HarnessError> {
+    let Some((_, task)) = &request.task else { return Err(HarnessError::NoInstruction) };
     if let Some(symbol) = &task.symbol {
-        return Ok((Query::Name(SymbolPath::parse(symbol).map_err(ScoutError::from)?), None));
+        return Ok((vec![Query::Name(SymbolPath::parse(symbol).map_err(ScoutError::from)?)], Vec::new()));
     }
-    let mut codebase = scouting::open(pyrefly, &request.workspace).await?;
-    let mut definitions = wiring::definitions(pyrefly);
     let candidates = candidate_symbols(&task.prose);
-    for candidate in &candidates {
-        let Ok(name) = SymbolPath::parse(&candidate.name) else { continue };
-        let query = Query::Name(name);
-        match scout::resolve(&mut codebase, &mut definitions, &query).await {
-            Ok(group) => {
-                definitions.stop().await;
-                let line = candidate.line + task.lines_before_prose;
-                return Ok((query, Some(format!("{} ({file}:{line})", group.path))));
-            }
-            Err(ScoutError::NotFound { .. }) => {}
-            Err(error) => return Err(error.into()),
-        }
-    }
-    let names = candidates.into_iter().map(|candidate| candidate.name).collect();
-    Err(HarnessError::NoSymbol { file: file.clone(), names })
+    let (queries, candidates): (Vec<Query>, Vec<NamedSymbol>) = candidates
+        .into_iter()
+        .filter_map(|candidate| Some((Query::Name(SymbolPath::parse(&candidate.name).ok()?), candidate)))
+        .unzip();
+    if queries.is_empty() { Err(no_symbol(request, &[])) } else { Ok((queries, candidates)) }
+}
+
+fn no_symbol(request: &EditRequest, candidates: &[NamedSymbol]) -> HarnessError {
+    let file = request.task.as_ref().map(|(file, _)| file.clone()).unwrap_or_default();
+    HarnessError::NoSymbol { file, names: candidates.iter().map(|candidate| candidate.name.clone()).collect() }
 }
 
 /// Reads a worklist back: it is believed only where it agrees with the files as they are now.
-fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, HarnessError> {
-    let bad = |reason: String| HarnessError::Worklist { reason };
+fn read_worklist(workspace: &ProjectRoot, worklist: &str, json: &str) -> Result<ReadBack, HarnessError> {
+    let bad = |reason: String| HarnessError::Worklist { file: worklist.to_owned(), reason };
     let wire: WireWorklist = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
-    let read = wire.read_back().map_err(|error| bad(error.to_string()))?;
+    let read = wire.read_back().map_err(|error| match error {
+        WireError::Path { .. } => {
+            HarnessError::WorklistRefused { file: worklist.to_owned(), reason: error.to_string() }
+        }
+        WireError::Version { .. } | WireError::Field { .. } => bad(error.to_string()),
+    })?;
     let mut sources = BTreeMap::new();
     let mut stale = Vec::new();
     for listed in &read.files {
@@ -234,7 +241,8 @@ fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, Harnes
         }
     }
     if !stale.is_empty() {
-        return Err(ApplyError::Stale { files: stale }.into());
+        let symbol = read.symbol.path.to_string();
+        return Err(HarnessError::WorklistStale { file: worklist.to_owned(), symbol, files: stale });
     }
     for site in &read.sites {
         let source = sources.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;
@@ -248,6 +256,28 @@ fn read_worklist(workspace: &ProjectRoot, json: &str) -> Result<ReadBack, Harnes
     Ok(read)
 }
 
+/// The operation in the instruction; `None` where only a model can read it.
+fn understood(request: &EditRequest, symbol: &SymbolPath) -> Result<Option<Understood>, HarnessError> {
+    let (operation, prose) = (operation_of(request), prose_of(request));
+    if prose.trim().is_empty() && operation.is_none() {
+        return Err(HarnessError::NoInstruction);
+    }
+    match editor::understand(operation, prose, symbol) {
+        Ok(understood) => Ok(Some(understood)),
+        Err(_) if request.editor != EditorChoice::Rules && request.model.base_url.is_some() => Ok(None),
+        Err(refusal) => Err(HarnessError::NotUnderstood { reason: refusal.to_string() }),
+    }
+}
+
+fn operation_of(request: &EditRequest) -> Option<&str> {
+    request.operation.as_deref().or_else(|| request.task.as_ref()?.1.operation.as_deref())
+}
+
+fn prose_of(request: &EditRequest) -> &str {
+    let of_task = request.task.as_ref().map(|(_, task)| task.prose.as_str());
+    request.instruction.as_deref().or(of_task).unwrap_or_default()
+}
+
 /// The job that a request comes to, once the sites are known.
 fn job<'j>(
     request: &'j EditRequest,
@@ -255,32 +285,17 @@ fn job<'j>(
     scouted: ScoutedSites,
 ) -> Result<Job<'j>, HarnessError> {
     let task = request.task.as_ref().map(|(_, task)| task);
-    let prose = request.instruction.clone().or_else(|| task.map(|task| task.prose.clone())).unwrap_or_default();
-    let operation = request.operation.clone().or_else(|| task.and_then(|task| task.operation.clone()));
-    if prose.trim().is_empty() && operation.is_none() {
-        return Err(HarnessError::NoInstruction);
-    }
-    let understood = match editor::understand(operation.as_deref(), &prose, &scouted.symbol.path) {
-        Ok(understood) => Some(understood),
-        Err(refusal) => {
-            let may_ask_model = request.editor != EditorChoice::Rules && request.model.base_url.is_some();
-            if !may_ask_model {
-                return Err(HarnessError::NotUnderstood { reason: refusal.to_string() });
-            }
-            None
-        }
-    };
+    let understood = understood(request, &scouted.symbol.path)?;
     let revisions: BTreeMap<RelPath, Revision> =
         scouted.files.iter().map(|file| (file.file.clone(), file.revision.clone())).collect();
     let chosen = Chosen::new(request, task, &scouted.files)?;
     let (sites, mut left) = chosen.split(scouted.sites);
-    let wanted: &[SiteKind] = task.map_or(&[], |task| &task.sites);
+    let of_task: &[SiteKind] = task.map_or(&[], |task| &task.sites);
+    let wanted = if request.kinds.is_empty() { of_task } else { &request.kinds };
     let (sites, others) = editing::by_kind(sites, wanted);
     left.extend(others);
-    let instruction = match (&operation, prose.trim().is_empty()) {
-        (Some(operation), true) => operation.clone(),
-        _ => prose,
-    };
+    let prose = prose_of(request);
+    let instruction = operation_of(request).filter(|_| prose.trim().is_empty()).unwrap_or(prose).to_owned();
     Ok(Job {
         workspace: &request.workspace,
         signature: signature(&request.workspace, &scouted.symbol),
@@ -393,7 +408,7 @@ fn state_folder(surroundings: &Surroundings, workspace: &ProjectRoot) -> PathBuf
 }
 
 /// The workspace and state folder that `undo`, `history` and `show` are about.
-fn recorded(
+pub(super) fn recorded(
     surroundings: &Surroundings,
     folder: &Path,
     named: Option<&ProjectRoot>,
@@ -433,7 +448,14 @@ pub(crate) fn undo_run(
     let (workspace, state) = recorded(surroundings, folder, named)?;
     let run = run_id(run)?;
     let mut journal = Journal::open_existing(&state)?;
-    recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
+    let recovered = recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
+    // Who asks after a crash means the run that crashed: taking back one more would be one too many.
+    if let Some(recovered) = recovered.filter(|recovered| run.is_none_or(|run| run == recovered.run))
+        && recovered.to == RecoveredTo::Before
+        && journal.history().run(recovered.run)?.undoes.is_none()
+    {
+        return Ok(UndoOutcome { undone: recovered.run, run: recovered.run, files: recovered.restored });
+    }
     Ok(undo(&mut journal, &workspace, clock, run)?)
 }
 
@@ -456,12 +478,10 @@ pub(crate) fn run_record(
 ) -> Result<RunRecord, HarnessError> {
     let (_, state) = recorded(surroundings, folder, named)?;
     let history = History::open(&state)?;
-    match run_id(run)? {
-        Some(id) => Ok(history.run(id)?),
-        None => {
-            let runs = history.runs()?;
-            let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
-            last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
-        }
+    if let Some(id) = run_id(run)? {
+        return Ok(history.run(id)?);
     }
+    let runs = history.runs()?;
+    let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
+    last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
 }

@@ -1,6 +1,6 @@
 //! `scout` and `resolve`: from what was asked to a frozen worklist.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::checker::{CheckerError, Pyrefly};
 use crate::plan::{SymbolPath, Worklist};
@@ -74,26 +74,54 @@ pub(crate) async fn scout(
     let query = asked.query()?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let worklist = scout_with(&pyrefly, workspace, &query, progress).await?;
+    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
 }
 
-pub(super) async fn scout_with(
+/// Scouts the symbol of the first query that names one; says which query that was. References, which cost most,
+/// are looked for only once the symbol is accepted.
+pub(super) async fn scout_first(
     pyrefly: &Pyrefly,
     workspace: &ProjectRoot,
-    query: &Query,
+    queries: &[Query],
+    accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
-) -> Result<Worklist, HarnessError> {
-    let mut codebase = open(pyrefly, workspace).await?;
+) -> Result<(usize, Worklist), HarnessError> {
+    let (mut codebase, project) = open_in_project(pyrefly, workspace).await?;
     let mut definitions = wiring::definitions(pyrefly);
     progress.step("resolving the symbol", 0);
-    let group = scout::resolve(&mut codebase, &mut definitions, query).await?;
+    let mut found = None;
+    for (index, query) in queries.iter().enumerate() {
+        match scout::resolve(&mut codebase, &mut definitions, query).await {
+            Err(ScoutError::NotFound { .. }) if index + 1 < queries.len() => {}
+            resolved => {
+                found = Some((index, resolved?));
+                break;
+            }
+        }
+    }
+    let (index, group) = found.expect("there is at least one query, and the last one ends the search");
+    accept(&group.path)?;
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
-    let worklist =
+    let mut worklist =
         scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
     definitions.stop().await;
-    Ok(worklist)
+    worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);
+    Ok((index, worklist))
+}
+
+/// One line about the mentions that the workspace leaves out of its project.
+fn outside_note(workspace: &ProjectRoot, project: &Path, name: &str) -> Result<Option<String>, HarnessError> {
+    let outside = scout::mentions_outside(project, workspace, name)?;
+    if outside == 0 {
+        return Ok(None);
+    }
+    let below = workspace.as_path().strip_prefix(project).unwrap_or(workspace.as_path()).display();
+    let up = workspace.as_path().strip_prefix(project).map_or(1, |below| below.components().count());
+    let up = vec![".."; up].join("/");
+    let mentions = if outside == 1 { "mention" } else { "mentions" };
+    Ok(Some(format!("{outside} {mentions} outside {below}/; run on {up} to include them")))
 }
 
 /// Says what a name or a position means.
@@ -122,14 +150,18 @@ pub(crate) async fn resolve(
 
 /// Lists the workspace's files, with the import roots that the type checker has.
 pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
+    Ok(open_in_project(pyrefly, workspace).await?.0)
+}
+
+/// The same, and the root of the project around the workspace.
+async fn open_in_project(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<(Codebase, PathBuf), HarnessError> {
     // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
     let bare = Codebase::open(workspace, &[])?;
-    let roots = match pyrefly.dump_config(workspace.as_path()).await {
-        Ok(config) => config.roots_for_files(),
-        Err(CheckerError::NothingCovered { .. }) => return Ok(bare),
-        Err(error) => return Err(error.into()),
-    };
-    Ok(Codebase::open(workspace, &roots)?)
+    match pyrefly.dump_config(workspace.as_path()).await {
+        Ok(config) => Ok((Codebase::open(workspace, &config.roots_for_files())?, config.root)),
+        Err(CheckerError::NothingCovered { .. }) => Ok((bare, workspace.as_path().to_owned())),
+        Err(error) => Err(error.into()),
+    }
 }
 
 /// Makes a folder the root of a workspace: absolute, symbolic links resolved.

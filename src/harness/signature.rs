@@ -22,7 +22,12 @@ pub(super) fn signature(workspace: &ProjectRoot, symbol: &Symbol) -> Option<Stri
             let init = constructor(&module, declared)?;
             without_first(source.slice(init.parameters?)?)
         }
-        _ => source.slice(declared.parameters?).map(str::to_owned),
+        SymbolKind::Function
+        | SymbolKind::Method
+        | SymbolKind::Variable
+        | SymbolKind::Attribute
+        | SymbolKind::Parameter
+        | SymbolKind::TypeAlias => source.slice(declared.parameters?).map(str::to_owned),
     }
 }
 

@@ -310,6 +310,22 @@ fn a_crash_before_during_and_after_the_renames_is_brought_to_all_before_or_all_a
 }
 
 #[test]
+fn an_undo_after_a_crash_takes_back_the_run_that_crashed_and_no_other() {
+    for replaced in [&["a.py"][..], &["a.py", "b.py"]] {
+        let workspace = Workspace::new(&[("a.py", b"1"), ("b.py", b"1")]);
+        workspace.apply(vec![workspace.change("a.py", b"2")]).unwrap();
+        let writes = ["a.py", "b.py"].map(|file| workspace.change(file, b"3"));
+        let run = workspace.crash(&writes, replaced);
+        let root = Some(&workspace.root);
+        let done = undo_run(&Surroundings::default(), workspace.root.as_path(), root, None, &FixedClock).unwrap();
+        assert_eq!(done.undone, run);
+        assert_eq!((workspace.get("a.py"), workspace.get("b.py")), (b"2".to_vec(), b"1".to_vec()));
+        undo_run(&Surroundings::default(), workspace.root.as_path(), root, None, &FixedClock).unwrap();
+        assert_eq!(workspace.get("a.py"), b"1");
+    }
+}
+
+#[test]
 fn recover_never_overwrites_somebody_elses_work() {
     let workspace = Workspace::new(&[("a.py", b"1"), ("b.py", b"1"), ("c.py", b"1")]);
     let writes = ["a.py", "b.py", "c.py"].map(|file| workspace.change(file, b"2"));

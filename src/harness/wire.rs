@@ -12,7 +12,7 @@ use crate::plan::{
     Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind, SymbolPath,
     Worklist,
 };
-use crate::text::{ByteOffset, ByteSpan, Position, ProjectRoot, RelPath, Revision};
+use crate::text::{ByteOffset, ByteSpan, PathError, Position, ProjectRoot, RelPath, Revision};
 
 /// The version of every JSON object that tainie writes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -280,6 +280,8 @@ fn wire_mentions(worklist: &Worklist) -> Vec<WireMention> {
 pub(crate) enum WireError {
     #[error("schema_version is {found}, and this program knows {SCHEMA_VERSION}")]
     Version { found: u32 },
+    #[error("the path of {of} can't be followed: {source}")]
+    Path { of: String, source: PathError },
     #[error("`{field}` of {of} is not usable: {value}")]
     Field { of: String, field: &'static str, value: String },
 }
@@ -316,7 +318,8 @@ impl WireWorklist {
         let definitions = symbol.definitions.iter().map(definition).collect::<Result<Vec<_>, WireError>>()?;
         let files = self.files.iter().map(|file| {
             Ok(ListedFile {
-                file: RelPath::new(&file.file).map_err(|_| bad("files", "file", &file.file))?,
+                file: RelPath::new(&file.file)
+                    .map_err(|source| WireError::Path { of: "an entry of `files`".to_owned(), source })?,
                 revision: Revision::parse(&file.revision).ok_or_else(|| bad(&file.file, "revision", &file.revision))?,
                 state: FileState::parse(&file.state).ok_or_else(|| bad(&file.file, "state", &file.state))?,
             })
@@ -334,7 +337,7 @@ fn span(span: WireSpan) -> Option<ByteSpan> {
 
 fn read_site(site: &WireSite) -> Result<Site, WireError> {
     let bad = |field, value: &str| WireError::Field { of: site.id.clone(), field, value: value.to_owned() };
-    let file = RelPath::new(&site.file).map_err(|_| bad("file", &site.file))?;
+    let file = RelPath::new(&site.file).map_err(|source| WireError::Path { of: site.id.clone(), source })?;
     let name = span(site.span).ok_or_else(|| bad("span", "ends before it starts"))?;
     let region = span(site.region).ok_or_else(|| bad("region", "ends before it starts"))?;
     if !region.contains(name) {

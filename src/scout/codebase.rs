@@ -94,7 +94,7 @@ impl Codebase {
     }
 
     /// All files that are looked at.
-    pub(super) fn files(&self) -> impl Iterator<Item = &RelPath> {
+    pub(crate) fn files(&self) -> impl Iterator<Item = &RelPath> {
         self.files.iter()
     }
 

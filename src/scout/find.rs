@@ -705,7 +705,10 @@ impl<'c> Scout<'c> {
         let known: BTreeSet<(RelPath, ByteSpan)> = parts.mentions.iter().map(|m| (m.file.clone(), m.span)).collect();
         for (source, uses) in &self.cross_checks {
             for (file, span) in uses.difference(&known) {
-                let Some(loaded) = self.codebase.loaded(file) else { continue };
+                // A file that isn't looked at, such as a link to another one, is listed as a whole.
+                let Some(loaded) = self.codebase.loaded(file).filter(|_| self.codebase.contains(file)) else {
+                    continue;
+                };
                 // In a string that holds the name the whole content may be meant.
                 let holds_mention = known.iter().any(|(known_file, known)| known_file == file && span.contains(*known));
                 if holds_mention || loaded.module.name_at(span.start()).is_none() {

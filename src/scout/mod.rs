@@ -11,6 +11,7 @@ mod discovery;
 mod error;
 mod find;
 mod group;
+mod outside;
 mod resolve;
 mod variables;
 
@@ -21,6 +22,7 @@ pub(crate) use discovery::{Definitions, Discovery};
 pub(crate) use error::{Candidate, ScoutError};
 pub(crate) use find::{find, symbol_of};
 pub(crate) use group::Group;
+pub(crate) use outside::mentions_outside;
 pub(crate) use resolve::{Query, resolve};
 
 /// Somebody who is told how far a long scout has come.

@@ -20,17 +20,17 @@ pub(crate) enum PathError {
 /// Why bytes are not a source text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum SourceError {
-    #[error("not UTF-8 (byte {at})")]
+    #[error("byte {at} can't be decoded as UTF-8")]
     NotUtf8 { at: usize },
 }
 
-/// Why a place doesn't exist in this text. Nothing is clamped: a position that doesn't fit means that
+/// Why a place doesn't exist in this text, told from 1 as people count. Nothing is clamped: a position that doesn't fit means that
 /// whoever made it looked at another text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PositionError {
-    #[error("line {line} is past the end ({lines} lines)")]
+    #[error("line {} is past the end ({lines} lines)", line + 1)]
     LinePastEnd { line: usize, lines: usize },
-    #[error("column {column} is past the end of line {line} ({length} wide)")]
+    #[error("column {} is past the end of line {} ({length} wide)", column + 1, line + 1)]
     ColumnPastEnd { line: usize, column: usize, length: usize },
     #[error("UTF-16 position {}:{} is inside a surrogate pair", .0.line(), .0.unit())]
     InsideSurrogatePair(Utf16Position),

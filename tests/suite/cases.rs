@@ -9,6 +9,7 @@ use std::fs;
 use std::num::NonZero;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::thread;
 
@@ -16,7 +17,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::support::{
-    Ended, FILTERS, Tree, copy_project, copy_tree, diff_trees, read_tree, tainie, temporary_folder,
+    Ended, FILTERS, PYTHON, Tree, copy_project, copy_tree, diff_trees, read_tree, run, tainie, temporary_folder,
     without_machine_paths,
 };
 
@@ -42,7 +43,7 @@ pub(crate) struct Case {
     exit: Exit,
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// The symbol whose sites are the only places that may change. Checked against the worklist.
+    /// The symbol whose sites are the only places that may change. Checked against the run's record.
     sites_only: Option<String>,
     /// How often the last run is made again, to print the same bytes each time.
     #[serde(default)]
@@ -82,6 +83,8 @@ enum Step {
     Append { append: String, text: String },
     /// Nobody may write below this folder any more.
     ReadOnly { read_only: String },
+    /// A virtual environment is made in the project, with editable installs of folders of the project.
+    Venv { venv: String, editable: Vec<String> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -129,7 +132,7 @@ impl StepKind {
     pub(crate) fn args(&self) -> Option<&[String]> {
         match &self.0 {
             Step::Args(args) | Step::Keep { run: args, .. } => Some(args),
-            Step::Write { .. } | Step::Append { .. } | Step::ReadOnly { .. } => None,
+            Step::Write { .. } | Step::Append { .. } | Step::ReadOnly { .. } | Step::Venv { .. } => None,
         }
     }
 }
@@ -168,6 +171,10 @@ impl Stage<'_> {
             Step::ReadOnly { read_only } => {
                 make_read_only(&root.join(read_only));
                 (format!("# {read_only} becomes read-only\n"), None)
+            }
+            Step::Venv { venv, editable } => {
+                make_venv(root, venv, editable);
+                (format!("# {venv} is made, with editable installs of {}\n", editable.join(" and ")), None)
             }
         }
     }
@@ -221,8 +228,18 @@ impl Stage<'_> {
         let copy = temporary_folder();
         let again = Stage { case: self.case, root: copy.path().join("project") };
         copy_tree(&self.root, &again.root);
+        again.makes_venvs();
         again.tainie(args);
         assert_eq!(diff_trees(changed, &read_tree(&again.root)), "unchanged\n", "a second run changes something");
+    }
+
+    /// Virtual environments name absolute paths, so a copy of the project gets its own.
+    fn makes_venvs(&self) {
+        for StepKind(step) in self.case.steps() {
+            if let Step::Venv { venv, editable } = step {
+                make_venv(&self.root, &venv, &editable);
+            }
+        }
     }
 
     /// Undo gives the old bytes back.
@@ -233,23 +250,23 @@ impl Stage<'_> {
         assert!(*before == read_tree(&self.root), "undo gives the old bytes back");
     }
 
-    /// Nothing changed but the regions of the symbol's sites. `before` is the tree that the run started from.
+    /// Nothing changed but the regions of the run's sites, as the journal has them; each must be one of `symbol`.
     fn changes_sites_only(&self, symbol: &str, before: &Tree, after: &Tree) {
-        let copy = temporary_folder();
-        let old = Stage { case: self.case, root: copy.path().join("project") };
+        let show = self.case.undo.iter().skip(1).cloned();
+        let show: Vec<String> = ["show", "--format", "json"].map(str::to_owned).into_iter().chain(show).collect();
+        let shown = self.tainie(&show);
+        let report: Value = serde_json::from_str(&shown.stdout)
+            .unwrap_or_else(|e| panic!("show prints a report: {e}\n{}{}", shown.stdout, shown.stderr));
+        let of = report["symbol"].as_str().expect("a report names its symbol");
+        assert!(of == symbol || of.ends_with(&format!(".{symbol}")), "the run is about {of}");
+        let name = report["workspace"].as_str().expect("a report names its workspace");
+        // The name alone: of a fixture's `work/`, or of the folder itself.
+        let inside = self.folder().join(name);
+        let workspace = if inside.is_dir() { inside } else { self.folder() };
+        assert!(workspace.ends_with(name), "the report's workspace is {name}");
+        let mut regions = regions(&report);
         for (path, bytes) in before {
-            let file = old.root.join(path);
-            fs::create_dir_all(file.parent().expect("a file has a folder")).expect("a copy can be written");
-            fs::write(file, bytes).expect("a copy can be written");
-        }
-        let scout = old.tainie(&["scout", symbol, "--format", "json"].map(str::to_owned));
-        let worklist: Value = serde_json::from_str(&scout.stdout)
-            .unwrap_or_else(|e| panic!("scout prints a worklist: {e}\n{}{}", scout.stdout, scout.stderr));
-        let workspace = worklist["workspace"].as_str().expect("a worklist names its workspace");
-        let workspace = old.folder().join(workspace).canonicalize().expect("the workspace is there");
-        let mut regions = regions(&worklist);
-        for (path, bytes) in before {
-            let file = old.root.join(path).canonicalize().expect("a file of the copy is there");
+            let file = self.root.join(path);
             let inside = file.strip_prefix(&workspace).ok().and_then(Path::to_str).map(|path| path.replace('\\', "/"));
             let regions = inside.and_then(|path| regions.remove(&path)).unwrap_or_default();
             let new = after.get(path).unwrap_or_else(|| panic!("{path} is gone"));
@@ -264,10 +281,10 @@ fn whole_lines(text: &str) -> String {
     if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
 }
 
-/// The regions of a worklist's sites, by file.
-fn regions(worklist: &Value) -> BTreeMap<String, Vec<(usize, usize)>> {
+/// The regions of a report's sites, by file.
+fn regions(report: &Value) -> BTreeMap<String, Vec<(usize, usize)>> {
     let mut regions: BTreeMap<String, Vec<(usize, usize)>> = BTreeMap::new();
-    for site in worklist["sites"].as_array().expect("a worklist has sites") {
+    for site in report["sites"].as_array().expect("a report has sites") {
         let file = site["file"].as_str().expect("a site has a file").to_owned();
         let offset = |end: &str| {
             let offset = site["region"][end].as_u64().expect("a region has two ends");
@@ -301,6 +318,25 @@ fn same_outside(old: &[u8], new: &[u8], regions: &[(usize, usize)]) -> bool {
         rest = &rest[at + piece.len()..];
     }
     rest.ends_with(last)
+}
+
+/// A real virtual environment without any package, as pyrefly asks its interpreter, and a `.pth` file for each
+/// editable install.
+fn make_venv(root: &Path, venv: &str, editable: &[String]) {
+    let folder = root.join(venv);
+    let made = run(Command::new(PYTHON).args(["-m", "venv", "--without-pip"]).arg(&folder));
+    assert_eq!(made.code, Some(0), "a virtual environment can be made: {}", made.stderr);
+    let library = if cfg!(windows) {
+        folder.join("Lib")
+    } else {
+        let mut versions = fs::read_dir(folder.join("lib")).expect("a virtual environment has a lib");
+        versions.next().expect("lib holds a folder for the version").expect("it can be read").path()
+    };
+    for (number, target) in editable.iter().enumerate() {
+        let file = library.join("site-packages").join(format!("_editable_{number}.pth"));
+        let target = root.join(target).canonicalize().expect("the folder that is installed is there");
+        fs::write(file, format!("{}\n", target.display())).expect("a virtual environment can be written");
+    }
 }
 
 #[cfg(unix)]

@@ -63,7 +63,7 @@ fn run_oracle(script: &Path, work: &Path) -> Ended {
 }
 
 /// The first `)` of a returned call becomes `, ARGUMENT)`: the fixtures nest no parentheses there.
-fn pass(line: &str, callee: &str, argument: &str) -> String {
+pub(crate) fn pass(line: &str, callee: &str, argument: &str) -> String {
     let start = format!("return {callee}(");
     match line.split_once(&start) {
         Some((head, call)) => format!("{head}{start}{}", call.replacen(')', &format!(", {argument})"), 1)),

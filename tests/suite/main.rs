@@ -7,8 +7,16 @@
 
 mod architecture;
 mod cases;
+mod determinism;
 mod fixtures;
 mod guards;
+#[cfg(feature = "openai")]
+mod model;
 mod scanner;
 mod scout_corpus;
+#[cfg(feature = "openai")]
+mod server;
 mod support;
+mod traps;
+#[cfg(not(feature = "openai"))]
+mod without_model;

@@ -42,11 +42,14 @@ pub(crate) fn files_below(root: &Path) -> Vec<String> {
     files
 }
 
-/// Every file below the root, apart from tainie's own `.tainie`.
+/// A virtual environment that a case makes: absolute paths, links and programs, none of them to be compared.
+const VENV: &str = ".venv";
+
+/// Every file below the root, apart from tainie's own `.tainie` and a virtual environment.
 pub(crate) fn read_tree(root: &Path) -> Tree {
     files_below(root)
         .into_iter()
-        .filter(|path| !path.split('/').any(|segment| segment == ".tainie"))
+        .filter(|path| !path.split('/').any(|segment| segment == ".tainie" || segment == VENV))
         .map(|path| {
             let bytes = fs::read(root.join(&path)).unwrap_or_else(|e| panic!("{path} can be read: {e}"));
             (path, bytes)
@@ -61,9 +64,9 @@ pub(crate) fn copy_project(from: &Path, to: &Path) {
     copy_files(from, to, files_below(from).into_iter().filter(|path| !left_over(path)));
 }
 
-/// Copies a folder, hidden files included.
+/// Copies a folder, hidden files included, but no virtual environment.
 pub(crate) fn copy_tree(from: &Path, to: &Path) {
-    copy_files(from, to, files_below(from));
+    copy_files(from, to, files_below(from).into_iter().filter(|path| !path.split('/').any(|name| name == VENV)));
 }
 
 fn copy_files(from: &Path, to: &Path, paths: impl IntoIterator<Item = String>) {
@@ -231,7 +234,11 @@ pub(crate) fn temporary_folder() -> tempfile::TempDir {
 /// What differs from run to run or from machine to machine, and what stands for it in a snapshot.
 pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"\b\d+(\.\d+)? ?(ms|µs|s|seconds?)\b", "[time]"),
+    (r"(?m)^(seconds +)\d+(\.\d+)?$", "$1[time]"),
     (r#"("(?:seconds|discovery|editor|gate|apply)": )\d+(\.\d+)?"#, "$1[time]"),
+    // How deep the temporary folder lies is the machine's business.
+    (r"(looked in \[FOLDER\][^\n]*?), \[ABOVE\][^\n]*", "$1, [the folders above]"),
+    (r"tainie-shadow-\d+-\d+", "[shadow]"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "[when]"),
     (r#"\b(tainie|pyrefly)("?:? "?)\d+\.\d+\.\d+(-[\w.]+)?"#, "$1$2[version]"),
 ];

@@ -13,6 +13,7 @@ use crate::harness::{
     self, EditDone, EditRequest, EditorChoice, GateChoice, HarnessError, ModelRequest, SystemClock, Target, Task,
     Writing,
 };
+use crate::plan::SiteKind;
 
 pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
     let request = request(args, here)?;
@@ -27,7 +28,7 @@ pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Re
         Format::Text => output.data(&render::report(&done.report, &done.texts, request.writing)),
     }
     if args.dry_run && args.format == Format::Text {
-        output.say(&render::summary(&done.report, request.writing));
+        output.say(render::outcomes(&done.report, request.writing).trim_end());
     }
     let would_change = args.check && !done.texts.is_empty();
     Ok(if done.report.is_complete() && !would_change { Exit::Done } else { Exit::Incomplete })
@@ -59,7 +60,9 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
     let workspace = here.workspace(Some(&folder))?;
     let target = match (symbol, &args.worklist) {
         (Some(symbol), _) => Target::Asked(here.asked(symbol, &workspace)?),
-        (None, Some(file)) => Target::Worklist(read_text(&here.folder.join(file))?),
+        (None, Some(file)) => {
+            Target::Worklist { file: file.display().to_string(), json: read_worklist(&here.folder.join(file))? }
+        }
         (None, None) => Target::Task,
     };
     Ok(EditRequest {
@@ -79,6 +82,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
             GateMode::File => GateChoice::File,
             GateMode::Off => GateChoice::Off,
         },
+        kinds: kinds(&args.kind)?,
         strict: args.strict,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -86,6 +90,14 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
         show_file: args.context == Context::File,
         writing: if args.dry_run || args.check { Writing::Nothing } else { Writing::Apply },
     })
+}
+
+fn kinds(names: &[String]) -> Result<Vec<SiteKind>, HarnessError> {
+    let unknown = |name: &String| HarnessError::Argument {
+        argument: name.clone(),
+        reason: format!("no kind of reference; the kinds are {}", SiteKind::ALL.map(SiteKind::as_str).join(", ")),
+    };
+    names.iter().map(|name| SiteKind::parse(name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// The model that the arguments and the environment name.
@@ -112,8 +124,9 @@ fn workspace_folder(here: &Here, path: Option<&Path>, task_file: Option<&Path>, 
     }
 }
 
-fn read_text(path: &Path) -> Result<String, HarnessError> {
-    let unreadable = |reason: String| HarnessError::Argument { argument: path.display().to_string(), reason };
+fn read_worklist(path: &Path) -> Result<String, HarnessError> {
+    let path_text = path.display().to_string();
+    let unreadable = |reason: String| HarnessError::NoInput { what: "worklist", path: path_text.clone(), reason };
     let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     String::from_utf8(bytes).map_err(|_| unreadable("it isn't UTF-8".to_owned()))
 }

@@ -1,10 +1,13 @@
 //! One file per command, each a function from arguments to an exit.
 
+mod demo;
+mod doctor;
 mod edit;
 mod journal;
 mod resolve;
 mod schema;
 mod scout;
+mod setup;
 
 use crate::harness::HarnessError;
 
@@ -42,6 +45,8 @@ async fn dispatch(command: Command, here: &Here, output: &mut Output) -> Result<
         Command::Show(args) => journal::show(&args, here, output),
         Command::Resolve(args) => resolve::run(&args, here, output).await,
         Command::Schema(args) => Ok(schema::run(&args, output)),
-        _ => Ok(Exit::Impossible),
+        Command::Demo(args) => demo::run(&args, here, output).await,
+        Command::Doctor(args) => doctor::run(&args, here, output).await,
+        Command::Setup => setup::run(here, output).await,
     }
 }

@@ -21,11 +21,9 @@ pub(super) async fn run(args: &ResolveArgs, here: &Here, output: &mut Output) ->
             "definitions": found.definitions,
         }))),
         Format::Text => {
-            let mut text = format!("{}  ({})\n", found.symbol, found.kind);
-            for definition in &found.definitions {
-                text.push_str(&format!("  defined at {definition}\n"));
-            }
-            output.data(&text);
+            let defined: String =
+                found.definitions.iter().map(|definition| ["  defined at ", definition, "\n"].concat()).collect();
+            output.data(&format!("{}  ({})\n{defined}", found.symbol, found.kind));
         }
     }
     Ok(Exit::Done)

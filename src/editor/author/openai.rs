@@ -6,8 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_openai::Client;
-use async_openai::config::OpenAIConfig;
+use async_openai::config::{Config, OpenAIConfig};
 use async_openai::error::OpenAIError;
+use reqwest::header::{AUTHORIZATION, HeaderMap};
+use secrecy::{ExposeSecret as _, SecretString};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::time::{Instant, sleep, timeout};
@@ -54,7 +56,7 @@ impl fmt::Debug for ModelSettings {
 
 /// A model behind a server.
 pub(crate) struct Model {
-    client: Client<OpenAIConfig>,
+    client: Client<Endpoint>,
     address: String,
     name: String,
     api_key: Option<String>,
@@ -67,6 +69,44 @@ pub(crate) struct Model {
 impl fmt::Debug for Model {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Model").field("address", &self.address).field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The server's address and key. The client's own configuration sends an empty key where there is none.
+#[derive(Clone)]
+struct Endpoint(OpenAIConfig);
+
+impl Endpoint {
+    /// Every field is set, so that nothing meant for another server is read from the environment.
+    fn new(address: &str, api_key: Option<&str>) -> Self {
+        let config = OpenAIConfig::new().with_api_base(address).with_api_key(api_key.unwrap_or_default());
+        Self(config.with_org_id("").with_project_id(""))
+    }
+}
+
+impl Config for Endpoint {
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.0.headers();
+        if self.api_key().expose_secret().is_empty() {
+            headers.remove(AUTHORIZATION);
+        }
+        headers
+    }
+
+    fn url(&self, path: &str) -> String {
+        self.0.url(path)
+    }
+
+    fn query(&self) -> Vec<(&str, &str)> {
+        self.0.query()
+    }
+
+    fn api_base(&self) -> &str {
+        self.0.api_base()
+    }
+
+    fn api_key(&self) -> &SecretString {
+        self.0.api_key()
     }
 }
 
@@ -95,14 +135,8 @@ impl Model {
             Some(name) => name.clone(),
             None => first_model(&http, &address, api_key, settings.time_limit).await?,
         };
-        // Every field is set, so that nothing meant for another server is read from the environment.
-        let config = OpenAIConfig::new()
-            .with_api_base(&address)
-            .with_api_key(api_key.unwrap_or_default())
-            .with_org_id("")
-            .with_project_id("");
         Ok(Self {
-            client: Client::build(http, config),
+            client: Client::build(http, Endpoint::new(&address, api_key)),
             address,
             name,
             api_key: api_key.map(str::to_owned),

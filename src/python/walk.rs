@@ -154,6 +154,23 @@ impl Walk<'_> {
         self.bind_in(scope, name, range, kind);
     }
 
+    /// Binds and declares a variable, or the attribute of a class.
+    fn bind_variable(&mut self, name: &str, range: TextRange) {
+        let scope = self.found.scopes.binding_scope(self.scope, name);
+        self.bind_variable_in(scope, name, range);
+    }
+
+    fn bind_variable_in(&mut self, scope: ScopeId, name: &str, range: TextRange) {
+        let kind = match self.found.scopes.kind(scope) {
+            ScopeKind::Class => DeclarationKind::Attribute,
+            ScopeKind::Module | ScopeKind::Function | ScopeKind::Comprehension | ScopeKind::TypeParameters => {
+                DeclarationKind::Variable
+            }
+        };
+        self.declare_in(scope, name, range, kind);
+        self.bind_in(scope, name, range, BindingKind::Variable);
+    }
+
     fn bind_in(&mut self, scope: ScopeId, name: &str, range: TextRange, kind: BindingKind) {
         let anytime = self.found.scopes.is_deferred(self.scope, scope);
         let (arms, order) = (Rc::clone(&self.arms), self.next_order());
@@ -164,6 +181,10 @@ impl Walk<'_> {
     /// Records a declaration bound in the current scope.
     fn declare(&mut self, name: &str, range: TextRange, kind: DeclarationKind) -> &mut Declaration {
         let scope = self.found.scopes.binding_scope(self.scope, name);
+        self.declare_in(scope, name, range, kind)
+    }
+
+    fn declare_in(&mut self, scope: ScopeId, name: &str, range: TextRange, kind: DeclarationKind) -> &mut Declaration {
         let mut qualname = self.found.scopes.qualname(scope).to_vec();
         qualname.push(name.to_owned());
         self.declare_as(qualname, range, kind, scope)
@@ -396,6 +417,9 @@ impl Walk<'_> {
                 let mut qualname = function.to_vec();
                 qualname.push(name.as_str().to_owned());
                 self.declare_as(qualname, name.range, DeclarationKind::Parameter, self.scope);
+            } else {
+                // A lambda has no name that its parameter could be asked for by.
+                self.declare(name.as_str(), name.range, DeclarationKind::Variable);
             }
         }
     }
@@ -536,23 +560,6 @@ impl Walk<'_> {
         self.found.assigned_aliases.push(AssignedAlias { name: span(name.range), value: span(value), scope });
     }
 
-    fn declared_variable(&mut self, target: &Expr, kind: DeclarationKind) {
-        match target {
-            Expr::Name(name) => {
-                let scope = self.found.scopes.binding_scope(self.scope, name.id.as_str());
-                let kind = match (kind, self.found.scopes.kind(scope)) {
-                    (DeclarationKind::Variable, ScopeKind::Class) => DeclarationKind::Attribute,
-                    (kind, _) => kind,
-                };
-                self.declare(name.id.as_str(), name.range, kind);
-            }
-            Expr::Tuple(tuple) => tuple.elts.iter().for_each(|e| self.declared_variable(e, kind)),
-            Expr::List(list) => list.elts.iter().for_each(|e| self.declared_variable(e, kind)),
-            Expr::Starred(starred) => self.declared_variable(&starred.value, kind),
-            _ => {}
-        }
-    }
-
     fn exported_strings(&mut self, target: &Expr, value: &Expr) {
         if last_name(target) != Some("__all__") {
             return;
@@ -620,7 +627,7 @@ impl Walk<'_> {
         let (usage, region) = self.used_as(name.range, Usage::Value);
         self.name(name.range, role, usage, region);
         match role {
-            Role::Store => self.bind(name.id.as_str(), name.range, BindingKind::Variable),
+            Role::Store => self.bind_variable(name.id.as_str(), name.range),
             Role::Delete => self.bind(name.id.as_str(), name.range, BindingKind::Deleted),
             _ => {}
         }
@@ -707,7 +714,6 @@ impl<'a> Visitor<'a> for Walk<'_> {
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
                     self.exported_strings(target, &assign.value);
-                    self.declared_variable(target, DeclarationKind::Variable);
                     self.assigned_alias(target, &assign.value);
                 }
                 visitor::walk_stmt(self, stmt);
@@ -717,7 +723,6 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 visitor::walk_stmt(self, stmt);
             }
             Stmt::AnnAssign(assign) => {
-                self.declared_variable(&assign.target, DeclarationKind::Variable);
                 if let Some(value) = &assign.value {
                     self.exported_strings(&assign.target, value);
                     self.assigned_alias(&assign.target, value);
@@ -732,8 +737,11 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 }
             }
             Stmt::TypeAlias(alias) => {
-                self.declared_variable(&alias.name, DeclarationKind::TypeAlias);
-                self.visit_expr(&alias.name);
+                if let Expr::Name(name) = &*alias.name {
+                    self.simple_name(name.range, Role::Store);
+                    self.declare(name.id.as_str(), name.range, DeclarationKind::TypeAlias);
+                    self.bind(name.id.as_str(), name.range, BindingKind::Variable);
+                }
                 let scope = self.type_parameters(alias.type_params.as_deref());
                 self.in_scope(scope, |walk| walk.visit_annotation(&alias.value));
             }
@@ -815,7 +823,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
                     self.simple_name(name.range, Role::Store);
                     let scope = self.walrus_scope();
                     let scope = self.found.scopes.binding_scope(scope, name.id.as_str());
-                    self.bind_in(scope, name.id.as_str(), name.range, BindingKind::Variable);
+                    self.bind_variable_in(scope, name.id.as_str(), name.range);
                 }
             }
             _ => visitor::walk_expr(self, expr),
@@ -834,7 +842,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
         }
         if let Some(name) = &handler.name {
             self.simple_name(name.range, Role::Store);
-            self.bind(name.as_str(), name.range, BindingKind::Variable);
+            self.bind_variable(name.as_str(), name.range);
         }
         self.visit_body(&handler.body);
     }
@@ -842,6 +850,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
     fn visit_type_param(&mut self, type_param: &'a ast::TypeParam) {
         let name = type_param.name();
         self.simple_name(name.range, Role::TypeParameter);
+        self.declare(name.as_str(), name.range, DeclarationKind::Variable);
         self.bind(name.as_str(), name.range, BindingKind::TypeParameter);
         visitor::walk_type_param(self, type_param);
     }
@@ -859,7 +868,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
         };
         if let Some(name) = captured {
             self.simple_name(name.range, Role::Store);
-            self.bind(name.as_str(), name.range, BindingKind::Variable);
+            self.bind_variable(name.as_str(), name.range);
         }
         visitor::walk_pattern(self, pattern);
     }

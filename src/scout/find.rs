@@ -6,7 +6,9 @@ use crate::plan::{
     Definition, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind,
     Source, Symbol, SymbolKind, Unresolvable, Worklist,
 };
-use crate::python::{self, BindingKind, ImportClause, ImportRef, NameToken, Role, StringUse, TextKind, Usage};
+use crate::python::{
+    self, BindingKind, DeclarationKind, ImportClause, ImportRef, NameToken, Role, StringUse, TextKind, Usage,
+};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::census::{self, Answer, Facts, Judgement, ScopeAnswer};
@@ -81,7 +83,7 @@ impl<'c> Scout<'c> {
             let Some(loaded) = codebase.load(file) else { continue };
             // An import that doesn't resolve is all that there is of its symbol.
             let scope = match loaded.module.declaration_at(member.span) {
-                Some(declaration) if declaration.kind == python::DeclarationKind::Attribute => {
+                Some(declaration) if declaration.kind == DeclarationKind::Attribute => {
                     // `self.x` binds no name that a scope could see; `x = 1` in the class body does.
                     let is_name = loaded.module.name_at(member.span.start()).is_some_and(|t| t.role == Role::Store);
                     is_name.then_some(declaration.scope)
@@ -308,13 +310,33 @@ impl<'c> Scout<'c> {
             Role::ImportAlias => return Answer::Elsewhere(describe_token(self.codebase, file, token.span)),
             _ => {}
         }
-        let places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
+        let mut places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
+        if token.role == Role::KeywordLabel {
+            places = places.into_iter().map(|place| self.label_target(place)).collect();
+        }
         if places.iter().any(|place| self.points_at_symbol(place) && !is_at(place, file, token.span)) {
             return Answer::Group;
         }
         match places.first() {
             Some(place) => self.look_at_target(file, loaded, token, place),
             None => Answer::Nothing,
+        }
+    }
+
+    /// What a label means whose definition is said to be an attribute: the checker names the attribute of a class,
+    /// where the parameter of its own `__init__` is meant.
+    fn label_target(&mut self, place: Place) -> Place {
+        let PlaceFile::Inside(file) = &place.file else { return place };
+        let Some(loaded) = self.codebase.load(file) else { return place };
+        let attribute = loaded.module.declaration_at(place.span).filter(|d| d.kind == DeclarationKind::Attribute);
+        let Some((name, class)) = attribute.and_then(|attribute| attribute.qualname.split_last()) else { return place };
+        let parameter = loaded.module.declarations.iter().find(|d| {
+            d.kind == DeclarationKind::Parameter
+                && d.qualname.strip_prefix(class).is_some_and(|rest| rest == ["__init__", name.as_str()])
+        });
+        match parameter {
+            Some(parameter) => Place { span: parameter.name, ..place },
+            None => place,
         }
     }
 

@@ -6,7 +6,7 @@ use crate::plan::{SymbolKind, SymbolPath};
 use crate::python::{Declaration, DeclarationKind};
 use crate::text::{ByteSpan, RelPath};
 
-use super::codebase::Codebase;
+use super::codebase::{Codebase, Loaded};
 use super::discovery::{Place, PlaceFile};
 
 /// A resolved symbol as the scout sees it.
@@ -26,6 +26,24 @@ pub(crate) struct Group {
 }
 
 impl Group {
+    /// The group that a declaration of a workspace's file belongs to.
+    pub(super) fn around(codebase: &mut Codebase, file: &RelPath, declaration: &Declaration) -> Option<Self> {
+        let kind = symbol_kind(declaration.kind);
+        let mut group = Self::of(codebase, file, &declaration.qualname, kind)?;
+        // Names that are local to unnamed scopes, such as a lambda's parameters, may have one dotted name.
+        if kind == SymbolKind::Variable {
+            let loaded = codebase.load(file)?;
+            let same = loaded.module.declarations.iter().filter(|d| {
+                d.qualname == declaration.qualname && d.scope == declaration.scope && d.kind == declaration.kind
+            });
+            let first = same.map(|d| d.name).min_by_key(|&name| !is_in_own_scope(&loaded, name))?;
+            let in_file = |place: &Place| place.file == PlaceFile::Inside(file.clone());
+            group.members.retain(|member| !in_file(member));
+            group.members.insert(Place { file: PlaceFile::Inside(file.clone()), span: first });
+        }
+        Some(group)
+    }
+
     /// The group of the declarations called `qualname` in a file and its stub twin.
     pub(super) fn of(codebase: &mut Codebase, file: &RelPath, qualname: &[String], kind: SymbolKind) -> Option<Self> {
         let module = codebase.module_name(file);
@@ -53,11 +71,7 @@ impl Group {
         let mut names: Vec<ByteSpan> = mine.clone().map(|declaration| declaration.name).collect();
         // A variable is declared by its first binding; the others are uses that set it. One in its own scope goes
         // before those through `global` or `self`.
-        let in_own_scope = |name: ByteSpan| {
-            let token = loaded.module.name_at(name.start());
-            token.zip(loaded.module.declaration_at(name)).is_some_and(|(token, d)| token.scope == d.scope)
-        };
-        names.sort_by_key(|&name| !in_own_scope(name));
+        names.sort_by_key(|&name| !is_in_own_scope(&loaded, name));
         if matches!(self.kind, SymbolKind::Variable | SymbolKind::Attribute) {
             names.truncate(1);
         }
@@ -83,6 +97,12 @@ impl Group {
     pub(super) fn holds(&self, place: &Place) -> bool {
         self.members.contains(place) || self.constructors.contains(place)
     }
+}
+
+/// Whether a declaration stands where its name is bound, and not behind `global` or `self.`.
+fn is_in_own_scope(loaded: &Loaded, name: ByteSpan) -> bool {
+    let token = loaded.module.name_at(name.start());
+    token.zip(loaded.module.declaration_at(name)).is_some_and(|(token, d)| token.scope == d.scope)
 }
 
 /// `pkg.mod` and `["K", "m"]` as `pkg.mod.K.m`; a parameter as `pkg.mod.f(p)`.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::plan::{SymbolKind, SymbolPath};
-use crate::python::{Declaration, DeclarationKind, NameToken, Role, Usage};
+use crate::python::{Declaration, DeclarationKind, NameToken, Role, ScopeKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath};
 
 use super::ScoutError;
@@ -51,8 +51,6 @@ struct Match {
     tier: usize,
     symbol: SymbolPath,
     file: RelPath,
-    qualname: Vec<String>,
-    kind: SymbolKind,
     name: ByteSpan,
 }
 
@@ -73,7 +71,8 @@ async fn by_name(
     let best = if exact.is_empty() { best } else { exact };
     let mut groups = Vec::new();
     for found in &best {
-        if let Some(group) = Group::of(codebase, &found.file, &found.qualname, found.kind)
+        let place = Place { file: PlaceFile::Inside(found.file.clone()), span: found.name };
+        if let Some(group) = declared_at(codebase, &place)
             && !groups.iter().any(|known: &Group| known.members == group.members)
         {
             groups.push(group);
@@ -102,8 +101,6 @@ fn declared(codebase: &mut Codebase, name: &SymbolPath) -> Vec<Match> {
                     tier: tier(declaration, &loaded),
                     symbol,
                     file: file.clone(),
-                    qualname: declaration.qualname.clone(),
-                    kind,
                     name: declaration.name,
                 });
             }
@@ -122,7 +119,13 @@ fn tier(declaration: &Declaration, loaded: &Loaded) -> usize {
         .filter(|d| symbol_kind(d.kind) == SymbolKind::Class)
         .map(|d| d.qualname.as_slice())
         .collect();
-    if around.is_empty() {
+    let is_local = match loaded.module.scopes.kind(declaration.scope) {
+        ScopeKind::Module | ScopeKind::Class => false,
+        ScopeKind::Function | ScopeKind::Comprehension | ScopeKind::TypeParameters => true,
+    };
+    if is_local {
+        2
+    } else if around.is_empty() {
         0
     } else if (1..=around.len()).all(|depth| around.get(..depth).is_some_and(|prefix| classes.contains(prefix))) {
         1
@@ -284,7 +287,7 @@ async fn at_token(
     let token = loaded.module.name_at(at).ok_or_else(|| nothing("there is no name".to_owned()))?;
     let own = Place { file: PlaceFile::Inside(file.clone()), span: token.span };
     if loaded.module.declaration_at(token.span).is_some() && token.role != Role::Store
-        || matches!(token.role, Role::Definition | Role::Parameter)
+        || matches!(token.role, Role::Definition | Role::Parameter | Role::TypeParameter)
     {
         return declared_at(codebase, &own).ok_or_else(|| nothing("nothing can be asked for there".to_owned()));
     }
@@ -386,10 +389,10 @@ fn declared_at(codebase: &mut Codebase, target: &Place) -> Option<Group> {
         PlaceFile::Outside(path) => codebase.load_outside(path)?,
     };
     let declaration = loaded.module.declaration_at(target.span)?;
-    let (qualname, kind) = (declaration.qualname.clone(), symbol_kind(declaration.kind));
     match &target.file {
-        PlaceFile::Inside(file) => Group::of(codebase, file, &qualname, kind),
+        PlaceFile::Inside(file) => Group::around(codebase, file, declaration),
         PlaceFile::Outside(path) => {
+            let (qualname, kind) = (declaration.qualname.clone(), symbol_kind(declaration.kind));
             let path = symbol_path(&codebase.module_name_of(path), &qualname, kind)?;
             Some(Group::external(path, kind, qualname, target.clone()))
         }

@@ -18,5 +18,5 @@ mod verify;
 pub(crate) use author::openai::{Model, ModelSettings};
 pub(crate) use author::{Attempt, Author, Rules};
 pub(crate) use error::EditorError;
-pub(crate) use instruction::{Spared, Understood, understand};
+pub(crate) use instruction::{Refusal, Spared, Understood, understand};
 pub(crate) use verify::verify;

@@ -77,6 +77,10 @@ impl Oracle {
             .await
             .map_err(|_| failed(format!("no end after {} minutes", TIME_LIMIT.as_secs() / 60)))?
             .map_err(|error| failed(error.to_string()))?;
+        // The shell's own words for a command that isn't there or can't be started.
+        if matches!(output.status.code(), Some(126 | 127)) && !cfg!(windows) {
+            return Err(failed(last_lines(&String::from_utf8_lossy(&output.stderr))));
+        }
         let said = format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         Ok(OracleRun { green: output.status.success(), output: last_lines(&said) })
     }

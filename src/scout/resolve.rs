@@ -140,7 +140,8 @@ fn candidate(codebase: &mut Codebase, found: &Match) -> Option<Candidate> {
     Some(Candidate { symbol: found.symbol.to_string(), place: format!("{}:{line}", found.file) })
 }
 
-/// `pkg.f`, where `pkg/__init__.py` only imports `f`: follows the import to the original definition.
+/// `pkg.f`, where `pkg/__init__.py` only imports `f`, and `os.path.join`, which the workspace only imports: follows the
+/// import to the original definition, inside the workspace or not.
 async fn by_reexport(
     codebase: &mut Codebase,
     definitions: &mut impl Definitions,
@@ -152,9 +153,12 @@ async fn by_reexport(
         let Some(loaded) = codebase.load(&file) else { continue };
         let module = codebase.module_name(&file);
         for clause in &loaded.module.imports {
-            let bound = clause.bound_name().to_owned();
-            let public = symbol_path(&module, &[bound], SymbolKind::Variable);
-            if clause.target.name.is_none() || clause.star || !public.is_some_and(|path| name.is_suffix_of(&path)) {
+            let Some(imported) = clause.target.name.clone().filter(|_| !clause.star) else { continue };
+            // Either the name that the import makes, or the one that it is of: `from os.path import join as j`.
+            let made = symbol_path(&module, &[clause.bound_name().to_owned()], SymbolKind::Variable);
+            let of = symbol_path(&clause.target.module, &[imported], SymbolKind::Variable);
+            let of = of.filter(|_| clause.target.level == 0);
+            if ![made, of].into_iter().flatten().any(|path| name.is_suffix_of(&path)) {
                 continue;
             }
             if let Ok(group) = at_token(codebase, definitions, &file, &loaded, clause.name.start()).await {

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::plan::Family;
+
 /// Every reference to a Python symbol, edited one by one under a type checker's veto.
 #[derive(Debug, Parser)]
 #[command(name = "tainie", version, max_term_width = 100, after_help = AFTER_HELP)]
@@ -75,6 +77,23 @@ pub(super) enum Format {
     Json,
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum FamilyChoice {
+    /// Only the method's own declarations
+    Exact,
+    /// What it overrides and what overrides it, too
+    Overrides,
+}
+
+impl From<FamilyChoice> for Family {
+    fn from(choice: FamilyChoice) -> Self {
+        match choice {
+            FamilyChoice::Exact => Self::Exact,
+            FamilyChoice::Overrides => Self::Overrides,
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ScoutArgs {
     /// A dotted name (any suffix of the full one), `mod.f(param)`, or FILE:LINE[:COL] (1-based)
@@ -83,6 +102,9 @@ pub(super) struct ScoutArgs {
     pub(super) path: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
+    /// What belongs to a method
+    #[arg(long, value_enum, default_value_t = FamilyChoice::Overrides)]
+    pub(super) family: FamilyChoice,
     /// List every mention with its class, not only the sites
     #[arg(long)]
     pub(super) explain: bool,
@@ -147,6 +169,9 @@ pub(super) struct EditArgs {
     /// What to do at each site, exactly: `add-keyword NAME=VALUE`
     #[arg(long, value_name = "OPERATION")]
     pub(super) operation: Option<String>,
+    /// What belongs to a method
+    #[arg(long, value_enum, default_value_t = FamilyChoice::Overrides)]
+    pub(super) family: FamilyChoice,
     /// Print the unified diff and write nothing
     #[arg(long, visible_alias = "diff")]
     pub(super) dry_run: bool,

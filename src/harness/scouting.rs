@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::checker::{CheckerError, Pyrefly};
-use crate::plan::{SymbolPath, Worklist};
+use crate::plan::{Family, SymbolPath, Worklist};
 use crate::scout::{self, Codebase, Query, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
 
@@ -69,12 +69,13 @@ pub(crate) async fn scout(
     surroundings: &Surroundings,
     workspace: &ProjectRoot,
     asked: &Asked,
+    family: Family,
     progress: &dyn Progress,
 ) -> Result<Scouted, HarnessError> {
     let query = asked.query()?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], &|_| Ok(()), progress).await?;
+    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], family, &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
 }
 
@@ -84,6 +85,7 @@ pub(super) async fn scout_first(
     pyrefly: &Pyrefly,
     workspace: &ProjectRoot,
     queries: &[Query],
+    family: Family,
     accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
 ) -> Result<(usize, Worklist), HarnessError> {
@@ -102,6 +104,10 @@ pub(super) async fn scout_first(
     }
     let (index, group) = found.expect("there is at least one query, and the last one ends the search");
     accept(&group.path)?;
+    let group = match family {
+        Family::Exact => group,
+        Family::Overrides => scout::with_overrides(&mut codebase, &mut definitions, group).await?,
+    };
     let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
     let watch = Watching(progress);
     let mut worklist =

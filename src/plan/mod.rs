@@ -13,7 +13,7 @@ mod worklist;
 pub(crate) use assignment::{Assignment, Feedback, Proposal, Reply};
 pub(crate) use operation::Operation;
 pub(crate) use site::{Site, SiteId, SiteKind, Source};
-pub(crate) use symbol::{Definition, Symbol, SymbolKind, SymbolPath, SymbolPathError};
+pub(crate) use symbol::{Definition, Family, Symbol, SymbolKind, SymbolPath, SymbolPathError};
 pub(crate) use verdict::{Finding, Verdict};
 pub(crate) use worklist::{
     FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist, WorklistError,

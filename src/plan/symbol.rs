@@ -127,6 +127,16 @@ pub(crate) struct Symbol {
     pub(crate) definitions: Vec<Definition>,
 }
 
+/// What belongs to a method, beside its own declarations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Family {
+    /// Nothing.
+    Exact,
+    /// What it overrides and what overrides it.
+    #[default]
+    Overrides,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -116,6 +116,8 @@ pub(crate) struct Declaration {
     pub(crate) is_static: bool,
     /// Decorated with `property` or `cached_property`.
     pub(crate) is_property: bool,
+    /// Where the last names of the bases that a class names start.
+    pub(crate) bases: Vec<ByteOffset>,
     /// A class that names `Protocol` among its bases.
     pub(crate) is_protocol: bool,
 }

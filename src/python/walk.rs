@@ -206,6 +206,7 @@ impl Walk<'_> {
             is_static: false,
             is_property: false,
             is_protocol: false,
+            bases: Vec::new(),
         });
         self.found.declarations.last_mut().expect("a declaration was pushed just now")
     }
@@ -288,8 +289,14 @@ impl Walk<'_> {
             (Some("Literal"), _) => self.outside_annotation(|walk| walk.visit_expr(slice)),
             (Some("Annotated"), Expr::Tuple(tuple)) => {
                 let (types, values) = tuple.elts.split_at(1.min(tuple.elts.len()));
-                types.iter().for_each(|expr| self.type_expression(expr));
-                self.outside_annotation(|walk| values.iter().for_each(|expr| walk.visit_expr(expr)));
+                for expr in types {
+                    self.type_expression(expr);
+                }
+                self.outside_annotation(|walk| {
+                    for expr in values {
+                        walk.visit_expr(expr);
+                    }
+                });
             }
             _ => self.type_expression(slice),
         }
@@ -445,7 +452,9 @@ impl Walk<'_> {
         self.simple_name(def.name.range, Role::Definition);
         let bases = def.arguments.as_deref().map_or(&[][..], |arguments| &arguments.args);
         let is_protocol = bases.iter().any(|base| last_name(base) == Some("Protocol"));
-        self.declare(name, def.name.range, DeclarationKind::Class).is_protocol = is_protocol;
+        let declaration = self.declare(name, def.name.range, DeclarationKind::Class);
+        declaration.is_protocol = is_protocol;
+        declaration.bases = bases.iter().filter_map(last_name_range).map(|range| span(range).start()).collect();
         let outer = self.type_parameters(def.type_params.as_deref());
         let arguments = def.arguments.as_deref();
         self.in_scope(outer, |walk| {
@@ -455,9 +464,10 @@ impl Walk<'_> {
             for base in &arguments.args {
                 let named = if let Expr::Subscript(subscript) = base { &*subscript.value } else { base };
                 walk.expect_use(named, Usage::Base, header);
-                match base {
-                    Expr::Subscript(_) => walk.type_expression(base),
-                    _ => walk.visit_expr(base),
+                if base.is_subscript_expr() {
+                    walk.type_expression(base);
+                } else {
+                    walk.visit_expr(base);
                 }
             }
             arguments.keywords.iter().for_each(|keyword| walk.visit_keyword(keyword));
@@ -909,6 +919,15 @@ fn last_name(expr: &Expr) -> Option<&str> {
         Expr::Name(name) => Some(name.id.as_str()),
         Expr::Attribute(attribute) => Some(attribute.attr.as_str()),
         Expr::Subscript(subscript) => last_name(&subscript.value),
+        _ => None,
+    }
+}
+
+fn last_name_range(expr: &Expr) -> Option<TextRange> {
+    match expr {
+        Expr::Name(name) => Some(name.range),
+        Expr::Attribute(attribute) => Some(attribute.attr.range),
+        Expr::Subscript(subscript) => last_name_range(&subscript.value),
         _ => None,
     }
 }

@@ -31,8 +31,6 @@ pub(crate) struct Place {
 pub(crate) struct GroupQuestion {
     /// The name tokens of all members.
     pub(crate) members: Vec<Place>,
-    /// Names of the definitions around it, then its own: `["Class", "method"]`.
-    pub(crate) qualname: Vec<String>,
     pub(crate) candidates: BTreeSet<RelPath>,
 }
 

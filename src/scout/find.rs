@@ -101,7 +101,8 @@ impl<'c> Scout<'c> {
                 }
             }
         }
-        let (answers, cross_checks, notes) = (BTreeMap::new(), BTreeMap::new(), Vec::new());
+        let notes = group.notes.clone();
+        let (answers, cross_checks) = (BTreeMap::new(), BTreeMap::new());
         Self { codebase, group, name, holders, answers, cross_checks, notes }
     }
 
@@ -268,11 +269,8 @@ impl<'c> Scout<'c> {
 
     async fn cross_check(&mut self, discovery: &mut impl Discovery, watch: &dyn Watch) -> Result<(), ScoutError> {
         watch.step(&format!("cross-checking with {}", discovery.source().as_str()), 0);
-        let question = GroupQuestion {
-            members: self.group.members.iter().cloned().collect(),
-            qualname: self.group.qualname.clone(),
-            candidates: self.candidates(),
-        };
+        let question =
+            GroupQuestion { members: self.group.members.iter().cloned().collect(), candidates: self.candidates() };
         let found = discovery.uses(self.codebase, &question).await?;
         self.notes.extend(found.notes);
         self.cross_checks.insert(discovery.source(), found.uses);

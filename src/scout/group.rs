@@ -21,6 +21,8 @@ pub(crate) struct Group {
     /// Where a constructor call of a class points: the name tokens of its `__init__` and `__new__`.
     pub(crate) constructors: BTreeSet<Place>,
     pub(crate) is_protocol: bool,
+    /// What people should know of how the group was put together.
+    pub(crate) notes: Vec<String>,
     /// A property: reading it calls it, so `h = k.p` copies a value.
     pub(crate) is_property: bool,
 }
@@ -53,6 +55,7 @@ impl Group {
             qualname: qualname.to_vec(),
             members: BTreeSet::new(),
             constructors: BTreeSet::new(),
+            notes: Vec::new(),
             is_protocol: false,
             is_property: false,
         };
@@ -91,7 +94,16 @@ impl Group {
     /// One declaration outside the workspace.
     pub(super) fn external(path: SymbolPath, kind: SymbolKind, qualname: Vec<String>, place: Place) -> Self {
         let members = BTreeSet::from([place]);
-        Self { path, kind, qualname, members, constructors: BTreeSet::new(), is_protocol: false, is_property: false }
+        Self {
+            path,
+            kind,
+            qualname,
+            members,
+            constructors: BTreeSet::new(),
+            notes: Vec::new(),
+            is_protocol: false,
+            is_property: false,
+        }
     }
 
     pub(super) fn holds(&self, place: &Place) -> bool {

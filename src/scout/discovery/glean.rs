@@ -12,7 +12,7 @@ use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
 use crate::text::RelPath;
 
-use super::{Discovery, Found, GroupQuestion, PlaceFile};
+use super::{Discovery, Found, GroupQuestion, Place, PlaceFile};
 
 /// `pyrefly check --report-glean` on the files that hold the name. Sees names in dead code and in `__all__`.
 pub(crate) struct Glean {
@@ -44,13 +44,14 @@ impl Discovery for Glean {
         let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(file.as_str())).collect();
         let root = codebase.root().as_path().to_owned();
         let facts = self.pyrefly.glean(&root, &paths, codebase.import_roots()).await?;
+        let targets: Vec<Target> = group.members.iter().filter_map(|member| Target::of(codebase, member)).collect();
         for used in &facts.uses {
             let Ok(file) = RelPath::new(&used.file) else { continue };
             let whole = facts.digests.get(&used.file).is_none_or(|digest| {
                 // pyrefly read other bytes than we did: none of its places means anything.
                 codebase.load(&file).is_some_and(|loaded| digest.size == byte_count(loaded.source.as_str()))
             });
-            if whole && is_target(group, &used.target) {
+            if whole && targets.iter().any(|target| target.is(&used.target)) {
                 found.uses.extend(used.spans.iter().map(|span| (file.clone(), *span)));
             }
         }
@@ -62,14 +63,28 @@ fn byte_count(text: &str) -> u64 {
     u64::try_from(text.len()).unwrap_or(u64::MAX)
 }
 
-fn is_target(group: &GroupQuestion, target: &UseTarget) -> bool {
-    let UseTarget::Local { file, name } = target else { return false };
-    let in_group = group.members.iter().any(|member| match &member.file {
-        PlaceFile::Inside(member) => member.as_str() == file,
-        PlaceFile::Outside(path) => path.to_string_lossy() == file.as_str(),
-    });
-    let names: Vec<&str> = name.split('.').filter(|part| *part != "<locals>").collect();
-    let wanted: Vec<&str> = group.qualname.iter().map(String::as_str).collect();
-    // The module's own components come first; a longer path would be a member of another class of that name.
-    in_group && names.ends_with(&wanted)
+/// A member of the group, as the facts name it.
+struct Target {
+    file: String,
+    qualname: Vec<String>,
+}
+
+impl Target {
+    fn of(codebase: &mut Codebase, member: &Place) -> Option<Self> {
+        let (file, loaded) = match &member.file {
+            PlaceFile::Inside(file) => (file.to_string(), codebase.load(file)?),
+            PlaceFile::Outside(path) => (path.to_string_lossy().into_owned(), codebase.load_outside(path)?),
+        };
+        let declared = loaded.module.declaration_at(member.span).map(|declaration| declaration.qualname.clone());
+        let qualname = declared.or_else(|| Some(vec![loaded.source.slice(member.span)?.to_owned()]))?;
+        Some(Self { file, qualname })
+    }
+
+    fn is(&self, target: &UseTarget) -> bool {
+        let UseTarget::Local { file, name } = target else { return false };
+        let names: Vec<&str> = name.split('.').filter(|part| *part != "<locals>").collect();
+        let wanted: Vec<&str> = self.qualname.iter().map(String::as_str).collect();
+        // The module's own components come first; a longer path would be a member of another class of that name.
+        *file == self.file && names.ends_with(&wanted)
+    }
 }

@@ -12,9 +12,6 @@ mod scopes;
 mod walk;
 
 pub(crate) use imports::{ImportClause, ImportRef};
-pub(crate) use mentions::{is_word_char, longer_words, surrounding_word, words};
-pub(crate) use module::{
-    AssignedAlias, Declaration, DeclarationKind, Module, NameToken, PlainString, Role, StringUse, TextKind, Usage,
-    parses,
-};
-pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
+pub(crate) use mentions::{longer_words, surrounding_word, words};
+pub(crate) use module::{Declaration, DeclarationKind, Module, NameToken, Role, StringUse, TextKind, Usage, parses};
+pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind};

@@ -3,6 +3,8 @@
 //! Python evaluates decorators, defaults, bases and the first iterable of a comprehension outside the scope
 //! that they seem to belong to, which is why this walk and not the tree's own order says what is where.
 
+#![expect(clippy::wildcard_enum_match_arm, reason = "the tree has far more kinds of node than a walk asks about")]
+
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -340,7 +342,7 @@ impl Walk<'_> {
         self.defaults(&def.parameters);
         let outer = self.type_parameters(def.type_params.as_deref());
         self.in_scope(outer, |walk| {
-            for parameter in def.parameters.iter() {
+            for parameter in &*def.parameters {
                 if let Some(annotation) = parameter.annotation() {
                     walk.visit_annotation(annotation);
                 }
@@ -416,7 +418,7 @@ impl Walk<'_> {
     }
 
     fn parameters(&mut self, parameters: &ast::Parameters, function: Option<&[String]>) {
-        for parameter in parameters.iter() {
+        for parameter in parameters {
             let name = parameter.name();
             self.simple_name(name.range, Role::Parameter);
             self.bind(name.as_str(), name.range, BindingKind::Parameter);
@@ -580,17 +582,17 @@ impl Walk<'_> {
             _ => return,
         };
         for element in elements {
-            self.plain_string(element, StringUse::Exported);
+            self.plain_string(element, &StringUse::Exported);
         }
     }
 
     fn key_string(&mut self, key: &Expr) {
         if self.annotation.is_none() {
-            self.plain_string(key, StringUse::Key);
+            self.plain_string(key, &StringUse::Key);
         }
     }
 
-    fn plain_string(&mut self, expr: &Expr, usage: StringUse) {
+    fn plain_string(&mut self, expr: &Expr, usage: &StringUse) {
         let Expr::StringLiteral(literal) = expr else { return };
         for part in &literal.value {
             self.found.plain_strings.push(PlainString { span: span(part.content_range()), usage: usage.clone() });
@@ -660,7 +662,7 @@ impl Walk<'_> {
         let callee = last_name(&call.func).map(str::to_owned);
         let values = call.arguments.keywords.iter().map(|keyword| &keyword.value);
         for argument in call.arguments.args.iter().chain(values) {
-            self.plain_string(argument, StringUse::Argument(callee.clone()));
+            self.plain_string(argument, &StringUse::Argument(callee.clone()));
         }
         self.visit_expr(&call.func);
         let types = type_arguments(callee.as_deref(), &call.arguments);

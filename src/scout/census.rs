@@ -48,6 +48,7 @@ pub(super) enum ScopeAnswer {
 
 /// All that is known of one mention that is an identifier.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked of by name")]
 pub(super) struct Facts {
     pub(super) role: Role,
     pub(super) symbol: SymbolKind,
@@ -97,8 +98,9 @@ pub(super) fn judge(facts: &Facts) -> Judgement {
         Role::Definition | Role::Parameter | Role::TypeParameter if facts.after_error => {
             Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, so what it declares isn't sure")
         }
-        Role::Definition | Role::Parameter | Role::TypeParameter => Judgement::decoy(elsewhere(facts)),
-        Role::ImportModule => Judgement::decoy(elsewhere(facts)),
+        Role::Definition | Role::Parameter | Role::TypeParameter | Role::ImportModule => {
+            Judgement::decoy(elsewhere(facts))
+        }
         Role::ImportName | Role::ImportAlias => judge_import(facts),
         Role::KeywordLabel if is_never_a_label(facts.symbol) => Judgement::decoy("the name of a keyword argument"),
         Role::KeywordLabel
@@ -148,8 +150,9 @@ fn judge_use(facts: &Facts) -> Judgement {
             Reason::Disagreement,
             format!("its definition is {what}, but the last binding before it is the symbol"),
         ),
-        (Answer::Elsewhere(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
-        (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Exported) => Judgement::decoy(what),
+        (Answer::Elsewhere(what), _)
+        | (_, ScopeAnswer::Other(what))
+        | (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Exported) => Judgement::decoy(what),
         _ if facts.after_error => {
             Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, and nothing says what it is")
         }
@@ -223,6 +226,7 @@ mod tests {
         Answer::Elsewhere("b.g".to_owned())
     }
 
+    #[expect(clippy::needless_pass_by_value, reason = "each test makes its facts for this one call")]
     fn check(facts: Facts, expected: MentionClass) {
         assert_eq!(judge(&facts).class, expected, "{facts:?}");
     }

@@ -138,11 +138,10 @@ impl Codebase {
             Some("pyx" | "pxd" | "pxi") => {
                 return unread(Reason::NotCovered, "Cython, which the type checker doesn't read");
             }
-            Some(_) => false,
             None if is_python_script(entry.path()) => {
                 return unread(Reason::NotCovered, "a Python script without .py, which the type checker doesn't read");
             }
-            None => false,
+            Some(_) | None => false,
         };
         if !is_python {
             return Standing::Foreign;
@@ -315,9 +314,10 @@ impl Codebase {
 
     /// The `.pyi` of a `.py`, or the other way round.
     pub(super) fn stub_twin(&self, file: &RelPath) -> Option<RelPath> {
-        let twin = match file.as_str() {
-            name if name.ends_with(".pyi") => name.trim_end_matches('i').to_owned(),
-            name => format!("{name}i"),
+        let name = file.as_str();
+        let twin = match file.extension() {
+            Some("pyi") => name.strip_suffix('i').unwrap_or(name).to_owned(),
+            _ => format!("{name}i"),
         };
         RelPath::new(&twin).ok().filter(|twin| self.contains(twin))
     }

@@ -184,6 +184,7 @@ impl<'c> Scout<'c> {
             || self.codebase.resolve_import(file, &as_module).contains(wanted)
     }
 
+    #[expect(clippy::unused_self, reason = "asked like the others of its kind")]
     fn variable_of(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> Option<Variable> {
         let name = text_of(&loaded.source, token)?;
         let scope = loaded.module.variable_scope(token, name)?;
@@ -306,7 +307,14 @@ impl<'c> Scout<'c> {
             Role::ImportModule => return Answer::Elsewhere(module_of_import(loaded, token)),
             Role::ImportAlias if self.holders.is_binding(file, token.span) => return Answer::Group,
             Role::ImportAlias => return Answer::Elsewhere(describe_token(self.codebase, file, token.span)),
-            _ => {}
+            Role::Load
+            | Role::Store
+            | Role::Delete
+            | Role::AttributeLoad
+            | Role::AttributeStore
+            | Role::KeywordLabel
+            | Role::ImportName
+            | Role::Declared => {}
         }
         let mut places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
         if token.role == Role::KeywordLabel {
@@ -576,7 +584,15 @@ impl<'c> Scout<'c> {
                 let is_name = clause.name == token.span;
                 self.import_holds(file, loaded, clause) && (is_name || self.holders.is_binding(file, token.span))
             }),
-            _ => self.may_be_mention(file, loaded, token),
+            Role::Load
+            | Role::Store
+            | Role::Delete
+            | Role::Definition
+            | Role::Parameter
+            | Role::TypeParameter
+            | Role::KeywordLabel
+            | Role::ImportModule
+            | Role::Declared => self.may_be_mention(file, loaded, token),
         }
     }
 

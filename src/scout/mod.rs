@@ -16,14 +16,12 @@ mod outside;
 mod resolve;
 mod variables;
 
-pub(crate) use codebase::{Codebase, Loaded};
+pub(crate) use codebase::Codebase;
 pub(crate) use discovery::glean::Glean;
 pub(crate) use discovery::server::{ServerDefinitions, ServerReferences};
-pub(crate) use discovery::{Definitions, Discovery};
 pub(crate) use error::{Candidate, ScoutError};
 pub(crate) use family::with_overrides;
 pub(crate) use find::{find, symbol_of};
-pub(crate) use group::Group;
 pub(crate) use outside::mentions_outside;
 pub(crate) use resolve::{Query, resolve};
 
@@ -34,13 +32,4 @@ pub(crate) trait Watch {
 
     /// One piece of the step is done.
     fn tick(&self);
-}
-
-/// Nobody.
-pub(crate) struct Unwatched;
-
-impl Watch for Unwatched {
-    fn step(&self, _what: &str, _total: usize) {}
-
-    fn tick(&self) {}
 }

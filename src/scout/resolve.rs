@@ -235,16 +235,13 @@ async fn by_place(
     };
     let nothing = |reason: &str| ScoutError::NothingThere { place: place(), reason: reason.to_owned() };
     let no_such_place = |source| ScoutError::Position { place: place(), source };
-    let token = match column {
-        Some(column) => {
-            let at = loaded.source.offset(Position::new(line, column)).map_err(no_such_place)?;
-            let token = loaded.module.names().find(|token| token.span.touches(at) && token.span.end() != at);
-            token.or_else(|| loaded.module.names().find(|token| token.span.touches(at))).cloned()
-        }
-        None => {
-            loaded.source.offset(Position::new(line, 0)).map_err(no_such_place)?;
-            only_token(&loaded, line).map_err(|reason| nothing(&reason))?
-        }
+    let at = loaded.source.offset(Position::new(line, column.unwrap_or(0))).map_err(no_such_place)?;
+    let token = if column.is_some() {
+        let touching = |token: &&NameToken| token.span.touches(at);
+        let token = loaded.module.names().filter(touching).find(|token| token.span.end() != at);
+        token.or_else(|| loaded.module.names().find(touching)).cloned()
+    } else {
+        only_token(&loaded, line).map_err(|reason| nothing(&reason))?
     };
     let token = token.ok_or_else(|| nothing("there is no name"))?;
     at_token(codebase, definitions, file, &loaded, token.span.start()).await
@@ -255,11 +252,9 @@ fn only_token(loaded: &Loaded, line: usize) -> Result<Option<NameToken>, String>
     let on_line = |token: &&NameToken| loaded.source.position(token.span.start()).is_ok_and(|p| p.line() == line);
     let tokens: Vec<&NameToken> = loaded.module.names().filter(on_line).collect();
     let defined = tokens.iter().find(|token| token.role == Role::Definition);
-    let called: Vec<_> = tokens.iter().filter(|token| token.usage == Usage::Call).collect();
+    let called: Vec<&NameToken> = tokens.iter().copied().filter(|token| token.usage == Usage::Call).collect();
     match (defined, called.as_slice(), tokens.as_slice()) {
-        (Some(token), _, _) => Ok(Some((*token).clone())),
-        (None, [token], _) => Ok(Some((**token).clone())),
-        (None, _, [token]) => Ok(Some((*token).clone())),
+        (Some(token), _, _) | (None, [token], _) | (None, _, [token]) => Ok(Some((*token).clone())),
         (None, _, []) => Ok(None),
         (None, _, many) => {
             let column =
@@ -364,9 +359,8 @@ fn member_of(codebase: &mut Codebase, owner: &Place, name: &str) -> Option<Group
     let loaded = codebase.load(file)?;
     let mut qualname = match loaded.module.declaration_at(owner.span) {
         Some(class) if class.kind == DeclarationKind::Class => class.qualname.clone(),
-        Some(_) => return None,
         None if owner.span.is_empty() => Vec::new(),
-        None => return None,
+        Some(_) | None => return None,
     };
     qualname.push(name.to_owned());
     let kind = loaded.module.declarations.iter().find(|declaration| declaration.qualname == qualname)?.kind;

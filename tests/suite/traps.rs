@@ -68,17 +68,13 @@ fn mentions(worklist: &Value) -> Vec<String> {
     let sites: BTreeMap<String, Value> = list("sites").into_iter().map(|site| (place(&site), site)).collect();
     let told = list("mentions").into_iter().map(|mention| {
         let at = place(&mention);
-        let more = match sites.get(&at) {
-            Some(site) => {
-                let sources: Vec<&str> = site["sources"].as_array().expect("sources").iter().map(text).collect();
-                let alias = site["alias"].as_str().map(|alias| format!(" as {alias}")).unwrap_or_default();
-                format!(" {}{alias}", sources.join("+"))
-            }
-            None => {
-                let known =
-                    [&mention["resolves_to"], &mention["reason"]].into_iter().filter_map(|value| value.as_str());
-                std::iter::once("").chain(known).collect::<Vec<_>>().join(" ")
-            }
+        let more = if let Some(site) = sites.get(&at) {
+            let sources: Vec<&str> = site["sources"].as_array().expect("sources").iter().map(text).collect();
+            let alias = site["alias"].as_str().map(|alias| format!(" as {alias}")).unwrap_or_default();
+            format!(" {}{alias}", sources.join("+"))
+        } else {
+            let known = [&mention["resolves_to"], &mention["reason"]].into_iter().filter_map(|value| value.as_str());
+            std::iter::once("").chain(known).collect::<Vec<_>>().join(" ")
         };
         format!("{at} {}{more}", text(&mention["class"]))
     });

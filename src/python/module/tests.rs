@@ -1,7 +1,6 @@
 //! Scopes and roles, one rule of the language a line.
 
 use super::*;
-use crate::python::{BindingKind, ScopeKind};
 
 fn parse(code: &str) -> (SourceText, Module) {
     let source = SourceText::from_text(code);

@@ -47,6 +47,11 @@ fn run() -> Exit {
         }
     };
     let exit = runtime.block_on(commands::run(cli, &mut output));
-    output.flush();
-    exit
+    match output.finish() {
+        Ok(()) => exit,
+        Err(error) => {
+            output.error(&anyhow::Error::from(error).context("the output can't be written"), &[]);
+            if exit == Exit::Done { Exit::Impossible } else { exit }
+        }
+    }
 }

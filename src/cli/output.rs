@@ -8,12 +8,15 @@ use crate::harness::{Advice, HarnessError};
 /// The two streams of the program.
 pub(super) struct Output {
     quiet: bool,
+    /// Nobody reads any more, or nothing more can be written.
     closed: bool,
+    /// Why stdout can't be written, where it isn't a reader that went away.
+    failure: Option<std::io::Error>,
 }
 
 impl Output {
     pub(super) const fn new(quiet: bool) -> Self {
-        Self { quiet, closed: false }
+        Self { quiet, closed: false, failure: None }
     }
 
     pub(super) const fn is_quiet(&self) -> bool {
@@ -23,7 +26,8 @@ impl Output {
     /// Data: goes to stdout, colours only where a terminal reads them.
     pub(super) fn data(&mut self, text: &str) {
         if !self.closed {
-            self.closed = anstream::stdout().lock().write_all(text.as_bytes()).is_err();
+            let written = anstream::stdout().lock().write_all(text.as_bytes());
+            self.note(written);
         }
     }
 
@@ -44,9 +48,19 @@ impl Output {
         }
     }
 
-    pub(super) fn flush(&mut self) {
+    /// Writes out what is left, and says whether all of it could be written; a closed pipe is no failure.
+    pub(super) fn finish(&mut self) -> Result<(), std::io::Error> {
         if !self.closed {
-            drop(anstream::stdout().lock().flush());
+            let flushed = anstream::stdout().lock().flush();
+            self.note(flushed);
+        }
+        self.failure.take().map_or(Ok(()), Err)
+    }
+
+    fn note(&mut self, written: std::io::Result<()>) {
+        if let Err(error) = written {
+            self.closed = true;
+            self.failure = Some(error).filter(|error| error.kind() != std::io::ErrorKind::BrokenPipe);
         }
     }
 }

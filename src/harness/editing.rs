@@ -276,7 +276,11 @@ impl<'j> Run<'j> {
                 (self.answered, self.timeouts_in_a_row, self.failures_in_a_row) = (true, 0, 0);
                 let work = self.work.get_mut(index)?;
                 let source = self.sources.get(&work.site.file)?;
-                work.take(answer, author.name(), &assignment, &standing, source)
+                let mut proposed = work.take(answer, author.name(), &assignment, &standing, source)?;
+                if proposed.unchecked.is_none() && !python::parses(source.as_str(), false) {
+                    proposed.unchecked = Some("the file doesn't parse, with the edit or without".to_owned());
+                }
+                Some(proposed)
             }
             Err(error) => {
                 self.no_answer(index, author.name(), error);

@@ -157,7 +157,10 @@ impl<'c> Scout<'c> {
         text == self.name
             || match token.role {
                 Role::Load | Role::Store | Role::Delete | Role::Declared => {
-                    self.variable_of(file, loaded, token).is_some_and(|variable| self.holders.holds(&variable))
+                    match self.variable_of(file, loaded, token) {
+                        Some(variable) => self.holders.holds(&variable),
+                        None => self.star_import_brings(file, loaded, text),
+                    }
                 }
                 Role::AttributeLoad | Role::AttributeStore => self.sees_alias(file, loaded, text),
                 Role::ImportName | Role::ImportAlias => true,
@@ -286,14 +289,16 @@ impl<'c> Scout<'c> {
         let is_alias_binding = token.role == Role::Store
             && self.holders.is_binding(file, token.span)
             && !self.variable_of(file, loaded, token).is_some_and(|variable| self.holders.is_own(&variable));
+        // What points at one of its bindings says nothing about the other.
+        let ambiguous = self.is_ambiguous_alias(file, loaded, token);
         Facts {
             role: token.role,
             symbol: self.group.kind,
             declares: self.group.members.contains(&place) || is_alias_binding,
-            definition: self.definition(file, loaded, token),
-            scopes: self.scope_answer(file, loaded, token),
-            glean,
-            references,
+            definition: if ambiguous { Answer::Nothing } else { self.definition(file, loaded, token) },
+            scopes: if ambiguous { ScopeAnswer::Perhaps } else { self.scope_answer(file, loaded, token) },
+            glean: glean && !ambiguous,
+            references: references && !ambiguous,
             after_error: loaded.module.broken_from.is_some_and(|error| error <= token.span.start()),
         }
     }
@@ -417,7 +422,9 @@ impl<'c> Scout<'c> {
             return ScopeAnswer::Silent;
         }
         let Some(variable) = self.variable_of(file, loaded, token) else {
-            return if self.star_import_brings(file, loaded) { ScopeAnswer::Exported } else { ScopeAnswer::Silent };
+            let name = text_of(&loaded.source, token).unwrap_or_default();
+            let brought = self.star_import_brings(file, loaded, name);
+            return if brought { ScopeAnswer::Exported } else { ScopeAnswer::Silent };
         };
         if is_store(token.role) {
             return self.store_answer(file, token, &variable);
@@ -493,11 +500,23 @@ impl<'c> Scout<'c> {
         found
     }
 
-    fn star_import_brings(&self, file: &RelPath, loaded: &Loaded) -> bool {
+    fn star_import_brings(&self, file: &RelPath, loaded: &Loaded, name: &str) -> bool {
         let stars = loaded.module.imports.iter().filter(|clause| clause.star);
         stars
             .flat_map(|clause| self.codebase.resolve_import(file, &clause.target))
-            .any(|exporter| self.holders.exports(self.codebase, &exporter, &self.name))
+            .any(|exporter| self.holders.exports(self.codebase, &exporter, name))
+    }
+
+    /// Whether an assignment makes the name an alias in one place and something else in another, both of which may
+    /// count where it is used: then nobody knows what it stands for.
+    fn is_ambiguous_alias(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
+        let Some(variable) = self.variable_of(file, loaded, token).filter(|_| token.role == Role::Load) else {
+            return false;
+        };
+        let reaching = loaded.module.reaching(token, variable.scope, &variable.name);
+        let held = |binding: &&python::Binding| self.holders.hold_any(file, &[*binding]);
+        let by_assignment = |binding: &&python::Binding| held(binding) && binding.kind == BindingKind::Variable;
+        !self.holders.is_own(&variable) && reaching.iter().any(by_assignment) && !reaching.iter().all(held)
     }
 
     async fn freeze(mut self, definitions: &mut impl Definitions) -> Result<Worklist, ScoutError> {
@@ -692,7 +711,10 @@ impl<'c> Scout<'c> {
     ) -> Result<(), ScoutError> {
         let words = python::longer_words(loaded.source.as_str(), &self.name);
         let is_identifier = |word: &ByteSpan| loaded.module.name_at(word.start()).filter(|t| t.span == *word).cloned();
-        let tokens: Vec<NameToken> = words.iter().filter_map(is_identifier).collect();
+        // A longer alias is no near name but one of the symbol's own.
+        let aliases = self.holders.names();
+        let is_alias = |token: &NameToken| text_of(&loaded.source, token).is_some_and(|text| aliases.contains(text));
+        let tokens: Vec<NameToken> = words.iter().filter_map(is_identifier).filter(|token| !is_alias(token)).collect();
         let (asked, own): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| is_asked(token.role));
         let room = MAX_NEAR_QUESTIONS.saturating_sub(parts.near_questions);
         let questions: Vec<ByteOffset> = asked.iter().take(room).map(|token| token.span.start()).collect();

@@ -90,6 +90,8 @@ fn carriers(codebase: &mut Codebase, name: &str) -> BTreeMap<Class, Vec<(Place, 
 struct Hierarchy {
     inside: BTreeMap<Class, BTreeSet<Class>>,
     outside: BTreeMap<Class, BTreeSet<Place>>,
+    /// Classes whose bases were asked for, with the file: many classes share the ones above them.
+    asked: BTreeSet<(Class, RelPath)>,
 }
 
 impl Hierarchy {
@@ -102,9 +104,8 @@ impl Hierarchy {
         places: &[(Place, RelPath)],
     ) -> Result<(), ScoutError> {
         let mut open: Vec<(Class, RelPath)> = places.iter().map(|(_, file)| (class.clone(), file.clone())).collect();
-        let mut seen = BTreeSet::new();
         while let Some((class, file)) = open.pop() {
-            if !seen.insert((class.clone(), file.clone())) {
+            if !self.asked.insert((class.clone(), file.clone())) {
                 continue;
             }
             for base in bases(codebase, definitions, &file, &class.1).await? {

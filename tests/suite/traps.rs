@@ -268,12 +268,12 @@ unknown.m()
         "a.K.m",
         &[
             "a.py:2:9 definition",
-            "b.py:5:9 decoy b.M.m",
+            "b.py:5:9 definition",
             "b.py:6:24 site definition+references",
             "b.py:9:7 site definition+references",
             "b.py:10:7 site definition+glean+references",
             "b.py:12:5 site definition+glean+references",
-            "b.py:13:5 decoy b.M.m",
+            "b.py:13:5 site definition+glean+references",
             "b.py:14:9 unresolved receiver-type-unknown",
         ],
     );

@@ -69,7 +69,7 @@ pub(crate) enum Advice {
 pub(crate) enum HarnessError {
     #[error(transparent)]
     Scout(#[from] ScoutError),
-    #[error("no usable type checker")]
+    #[error("{}", if matches!(.0, CheckerError::NoAnswer { .. }) { "the type checker can't read this project" } else { "no usable type checker" })]
     Checker(#[from] CheckerError),
     #[error("the language server failed")]
     Lsp(#[from] LspError),
@@ -174,6 +174,9 @@ impl HarnessError {
             Self::Scout(ScoutError::NotFound { close, .. }) => Advice::CloseNames(close.clone()),
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
             Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
+            // A program that is there and says nothing about this project isn't mended by installing it again.
+            Self::Scout(ScoutError::Checker(CheckerError::NoAnswer { .. }))
+            | Self::Checker(CheckerError::NoAnswer { .. }) => Advice::None,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },

@@ -47,6 +47,7 @@ pub(crate) struct Codebase {
     /// The files by the last component of their modules' names.
     by_stem: BTreeMap<String, Vec<RelPath>>,
     unread: BTreeSet<Unread>,
+    unnameable: Vec<PathBuf>,
     import_roots: Vec<PathBuf>,
     loaded: BTreeMap<RelPath, Option<Rc<Loaded>>>,
     outside: BTreeMap<PathBuf, Option<Rc<Loaded>>>,
@@ -73,6 +74,7 @@ impl Codebase {
             files: BTreeSet::new(),
             by_stem: BTreeMap::new(),
             unread: BTreeSet::new(),
+            unnameable: Vec::new(),
             import_roots: roots,
             loaded: BTreeMap::new(),
             outside: BTreeMap::new(),
@@ -91,6 +93,20 @@ impl Codebase {
     /// The folders that modules are named from, the deepest first.
     pub(super) fn import_roots(&self) -> &[PathBuf] {
         &self.import_roots
+    }
+
+    fn note_unnameable(&mut self, path: &Path) {
+        if path.extension().is_some_and(|extension| extension == "py" || extension == "pyi") {
+            self.unnameable.push(path.strip_prefix(self.root.as_path()).unwrap_or(path).to_owned());
+        }
+    }
+
+    /// Files that hold the text and whose name isn't UTF-8, so that no JSON and no protocol can name them.
+    pub(super) fn unnameable_with(&self, text: &str) -> Vec<String> {
+        let texts = BTreeSet::from([text.to_owned()]);
+        let holds =
+            |path: &&PathBuf| read(&self.root.as_path().join(path)).map_or(true, |bytes| holds_any(&bytes, &texts));
+        self.unnameable.iter().filter(holds).map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     /// All files that are looked at.
@@ -113,7 +129,10 @@ impl Codebase {
             if entry.path() == root.as_path() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 continue;
             }
-            let Ok(file) = root.relativize(entry.path()) else { continue };
+            let Ok(file) = root.relativize(entry.path()) else {
+                self.note_unnameable(entry.path());
+                continue;
+            };
             let ignored = !respected.contains(entry.path());
             match self.judge_file(&file, &entry, ignored) {
                 Standing::Read => {

@@ -530,6 +530,10 @@ impl<'c> Scout<'c> {
             self.census_of(&file, &loaded, &mut parts);
             self.near_of(definitions, &file, &loaded, &mut parts).await?;
         }
+        for file in self.codebase.unnameable_with(&self.name) {
+            let message = "its name isn't UTF-8, so it can't be looked at".to_owned();
+            parts.unresolvable.push(Unresolvable { file, place: None, reason: Reason::Unreadable, message });
+        }
         for unread in self.codebase.unread_with(&self.name) {
             parts.unresolvable.push(whole_file(&unread.file, unread.reason, unread.message));
         }

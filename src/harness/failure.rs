@@ -117,6 +117,8 @@ pub(crate) enum HarnessError {
     WorklistRefused { file: String, reason: String },
     #[error("the worklist {file} is of files that changed since: {}", list(files))]
     WorklistStale { file: String, symbol: String, files: Vec<RelPath> },
+    #[error("none of the files of the worklist {file} is in {workspace}; it was made in {made_in}")]
+    WorklistElsewhere { file: String, workspace: String, made_in: String },
     #[error("{pattern:?} is no glob pattern: {reason}")]
     Glob { pattern: String, reason: String },
     #[error("no run {run:?}; `tainie history` numbers them")]
@@ -163,6 +165,7 @@ impl HarnessError {
             | Self::NoSymbol { .. }
             | Self::NoInstruction
             | Self::Worklist { .. }
+            | Self::WorklistElsewhere { .. }
             | Self::Glob { .. }
             | Self::Argument { .. } => Failure::Malformed,
             Self::Edits(_) => Failure::Bug,
@@ -181,9 +184,9 @@ impl HarnessError {
             Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
             Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },
-            Self::Workspace { .. } | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => {
-                Advice::NameWorkspace
-            }
+            Self::Workspace { .. }
+            | Self::WorklistElsewhere { .. }
+            | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => Advice::NameWorkspace,
             Self::Apply(
                 ApplyError::ReadOnlyFile { .. }
                 | ApplyError::ReadOnlyFolder { .. }

@@ -15,6 +15,7 @@ mod failure;
 mod fixtures;
 mod journal;
 mod oracle;
+mod readback;
 mod report;
 mod rounds;
 mod run;

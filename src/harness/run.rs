@@ -10,18 +10,17 @@ use crate::checker::Pyrefly;
 use crate::editor::{self, Refusal, Spared, Understood};
 use crate::gate::GateMode;
 use crate::plan::{Family, FileState, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
-use crate::python;
 use crate::scout::{Query, ScoutError};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::clock::Stopwatch;
 use super::editing::{self, Edited, Job};
 use super::oracle::Oracle;
+use super::readback;
 use super::report::Report;
 use super::scouting::{self, Asked, Progress};
 use super::signature::signature;
 use super::task::{Candidate as NamedSymbol, candidate_symbols};
-use super::wire::{ReadBack, WireError, WireWorklist};
 use super::{
     Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
     STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
@@ -181,7 +180,7 @@ async fn scouted(
 ) -> Result<ScoutedSites, HarnessError> {
     let (queries, named_by) = match &request.target {
         Target::Worklist { file, json } => {
-            let read = read_worklist(&request.workspace, file, json)?;
+            let read = readback::worklist(&request.workspace, file, json)?;
             let (symbol, sites, files) = (read.symbol, read.sites, read.files);
             return Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None });
         }
@@ -222,41 +221,6 @@ fn symbols_of_task(request: &EditRequest) -> Result<(Vec<Query>, Vec<NamedSymbol
 fn no_symbol(request: &EditRequest, candidates: &[NamedSymbol]) -> HarnessError {
     let file = request.task.as_ref().map(|(file, _)| file.clone()).unwrap_or_default();
     HarnessError::NoSymbol { file, names: candidates.iter().map(|candidate| candidate.name.clone()).collect() }
-}
-
-/// Reads a worklist back: it is believed only where it agrees with the files as they are now.
-fn read_worklist(workspace: &ProjectRoot, worklist: &str, json: &str) -> Result<ReadBack, HarnessError> {
-    let bad = |reason: String| HarnessError::Worklist { file: worklist.to_owned(), reason };
-    let wire: WireWorklist = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
-    let read = wire.read_back().map_err(|error| match error {
-        WireError::Path { .. } => {
-            HarnessError::WorklistRefused { file: worklist.to_owned(), reason: error.to_string() }
-        }
-        WireError::Version { .. } | WireError::Field { .. } => bad(error.to_string()),
-    })?;
-    let mut sources = BTreeMap::new();
-    let mut stale = Vec::new();
-    for listed in &read.files {
-        let bytes = std::fs::read(workspace.join(&listed.file)).unwrap_or_default();
-        match SourceText::from_bytes(bytes) {
-            Ok(source) if *source.revision() == listed.revision => drop(sources.insert(listed.file.clone(), source)),
-            _ => stale.push(listed.file.clone()),
-        }
-    }
-    if !stale.is_empty() {
-        let symbol = read.symbol.path.to_string();
-        return Err(HarnessError::WorklistStale { file: worklist.to_owned(), symbol, files: stale });
-    }
-    for site in &read.sites {
-        let source = sources.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;
-        let name = site.alias.as_deref().unwrap_or_else(|| read.symbol.path.name());
-        let on_borders = python::surrounding_word(source.as_str(), site.span) == site.span;
-        if source.slice(site.span) != Some(name) || !on_borders || source.slice(site.region) != Some(site.text.as_str())
-        {
-            return Err(bad(format!("the text of {} isn't what stands in the file", site.id)));
-        }
-    }
-    Ok(read)
 }
 
 /// The operation in the instruction; `None` where only a model can read it.

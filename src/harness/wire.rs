@@ -18,6 +18,7 @@ use crate::text::{ByteOffset, ByteSpan, PathError, Position, ProjectRoot, RelPat
 pub(crate) const SCHEMA_VERSION: u32 = 1;
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct WireTool {
     pub(crate) tainie: String,
     pub(crate) pyrefly: String,
@@ -42,6 +43,7 @@ impl From<ByteSpan> for WireSpan {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireDefinition {
     file: String,
     line: usize,
@@ -53,6 +55,7 @@ struct WireDefinition {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireSymbol {
     fqn: String,
     kind: String,
@@ -61,6 +64,7 @@ struct WireSymbol {
 
 /// One place that an edit may change.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct WireSite {
     pub(crate) id: String,
     pub(crate) file: String,
@@ -78,6 +82,7 @@ pub(crate) struct WireSite {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireUnresolvable {
     file: String,
     /// Missing, like `column` and `span`, when the entry is about a whole file.
@@ -92,6 +97,7 @@ struct WireUnresolvable {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireAccounting {
     mentions: usize,
     site: usize,
@@ -103,6 +109,7 @@ struct WireAccounting {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireNear {
     file: String,
     line: usize,
@@ -113,6 +120,7 @@ struct WireNear {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireFile {
     file: String,
     /// SHA-256 of the file's exact bytes.
@@ -121,6 +129,7 @@ struct WireFile {
 }
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 struct WireMention {
     file: String,
     line: usize,
@@ -134,6 +143,7 @@ struct WireMention {
 
 /// A worklist as JSON, version 1.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct WireWorklist {
     schema_version: u32,
     tool: WireTool,
@@ -284,6 +294,10 @@ pub(crate) enum WireError {
     Path { of: String, source: PathError },
     #[error("`{field}` of {of} is not usable: {value}")]
     Field { of: String, field: &'static str, value: String },
+    #[error(
+        "`accounting` doesn't add up: {mentions} mentions, {classified} in its classes, {listed} sites listed of {sites}"
+    )]
+    Accounting { mentions: usize, classified: usize, sites: usize, listed: usize },
 }
 
 /// The parts of a worklist that an edit needs, read back from JSON; nothing in it is trusted before the files
@@ -295,6 +309,8 @@ pub(crate) struct ReadBack {
     pub(crate) files: Vec<ListedFile>,
     /// Mentions that nobody could tie to anything.
     pub(crate) unresolved: usize,
+    /// The workspace that it was made in.
+    pub(crate) made_in: String,
 }
 
 impl WireWorklist {
@@ -326,8 +342,22 @@ impl WireWorklist {
         });
         let files = files.collect::<Result<Vec<_>, WireError>>()?;
         let sites = self.sites.iter().map(read_site).collect::<Result<Vec<_>, WireError>>()?;
+        self.adds_up()?;
         let unresolved = self.accounting.unresolved;
-        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved })
+        let made_in = self.workspace.clone();
+        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved, made_in })
+    }
+
+    fn adds_up(&self) -> Result<(), WireError> {
+        let WireAccounting { mentions, site, import, definition, decoy, unresolved, text } = self.accounting;
+        let classes = [site, import, definition, decoy, unresolved, text];
+        let classified = classes.into_iter().fold(0, usize::saturating_add);
+        let listed = self.sites.len();
+        if classified == mentions && site == listed {
+            Ok(())
+        } else {
+            Err(WireError::Accounting { mentions, classified, sites: site, listed })
+        }
     }
 }
 

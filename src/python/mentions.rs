@@ -31,7 +31,7 @@ fn occurrences<'t>(text: &'t str, name: &'t str) -> impl Iterator<Item = ByteSpa
 }
 
 /// The maximal run of identifier characters around a place.
-pub(crate) fn surrounding_word(text: &str, place: ByteSpan) -> ByteSpan {
+fn surrounding_word(text: &str, place: ByteSpan) -> ByteSpan {
     let before = text.get(..place.start().get()).unwrap_or_default();
     let after = text.get(place.end().get()..).unwrap_or_default();
     let lead: usize = before.chars().rev().take_while(|&c| is_word_char(c)).map(char::len_utf8).sum();

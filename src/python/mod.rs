@@ -12,6 +12,6 @@ mod scopes;
 mod walk;
 
 pub(crate) use imports::{ImportClause, ImportRef};
-pub(crate) use mentions::{longer_words, surrounding_word, words};
+pub(crate) use mentions::{longer_words, words};
 pub(crate) use module::{Declaration, DeclarationKind, Module, NameToken, Role, StringUse, TextKind, Usage, parses};
 pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind};

@@ -7,7 +7,7 @@ use crate::plan::{
     Source, Symbol, SymbolKind, Unresolvable, Worklist,
 };
 use crate::python::{
-    self, BindingKind, DeclarationKind, ImportClause, ImportRef, NameToken, Role, StringUse, TextKind, Usage,
+    self, BindingKind, DeclarationKind, ImportClause, ImportRef, Module, NameToken, Role, StringUse, TextKind, Usage,
 };
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
@@ -797,6 +797,27 @@ const fn is_asked(role: Role) -> bool {
         | Role::ImportName
         | Role::Declared => true,
     }
+}
+
+/// The region and the kind of the use whose name stands at `span`; `None` where no name is used there.
+pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteKind)> {
+    let token = module.name_at(span.start()).filter(|token| token.span == span)?;
+    let is_use = match token.role {
+        Role::Definition
+        | Role::Parameter
+        | Role::TypeParameter
+        | Role::ImportModule
+        | Role::ImportName
+        | Role::ImportAlias => false,
+        Role::Load
+        | Role::Store
+        | Role::Delete
+        | Role::AttributeLoad
+        | Role::AttributeStore
+        | Role::KeywordLabel
+        | Role::Declared => true,
+    };
+    is_use.then(|| (token.region, site_kind(token)))
 }
 
 fn site_kind(token: &NameToken) -> SiteKind {

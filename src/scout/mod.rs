@@ -21,7 +21,7 @@ pub(crate) use discovery::glean::Glean;
 pub(crate) use discovery::server::{ServerDefinitions, ServerReferences};
 pub(crate) use error::{Candidate, ScoutError};
 pub(crate) use family::with_overrides;
-pub(crate) use find::{find, symbol_of};
+pub(crate) use find::{find, symbol_of, use_at};
 pub(crate) use outside::mentions_outside;
 pub(crate) use resolve::{Query, resolve};
 

@@ -20,3 +20,4 @@ mod support;
 mod traps;
 #[cfg(not(feature = "openai"))]
 mod without_model;
+mod worklists;

@@ -55,13 +55,16 @@ pub(crate) struct GleanFacts {
 }
 
 impl Pyrefly {
-    /// Asks for all uses of all names in `files`. Import roots come first in the order given; those that aren't there
-    /// are left out, since pyrefly would refuse them.
+    /// Asks for the uses in `files` of whatever `wanted` picks; nothing else is kept, so that memory grows with what
+    /// was asked for and not with the report. Import roots come first in the order given; those that aren't there
+    /// are left out, since pyrefly would refuse them. `threads` 0 lets pyrefly choose.
     pub(crate) async fn glean(
         &self,
         cwd: &Path,
         files: &[PathBuf],
         search_path: &[PathBuf],
+        threads: usize,
+        wanted: impl Fn(&UseTarget) -> bool,
     ) -> Result<GleanFacts, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
         let scratch = Scratch::new("tainie-glean")?;
@@ -70,6 +73,7 @@ impl Pyrefly {
             ["check", "--output-format", "omit-errors", "--summary=none"].map(Into::into).into();
         arguments.extend(["-p", "default", "--report-glean"].map(Into::into));
         arguments.push(report.clone().into());
+        arguments.extend(["--threads".into(), threads.to_string().into()]);
         for root in search_path.iter().filter(|root| cwd.join(root).is_dir()) {
             arguments.extend(["--search-path".into(), root.into()]);
         }
@@ -79,12 +83,12 @@ impl Pyrefly {
         if !report.is_dir() {
             return Err(CheckerError::NoAnswer { stderr: answer.last_lines(), command: answer.command });
         }
-        read_report(&report, &answer.command)
+        read_report(&report, &answer.command, &wanted)
     }
 }
 
-fn read_report(report: &Path, command: &str) -> Result<GleanFacts, CheckerError> {
-    let mut gathered = Gathered::default();
+fn read_report(report: &Path, command: &str, wanted: &dyn Fn(&UseTarget) -> bool) -> Result<GleanFacts, CheckerError> {
+    let mut gathered = Gathered { wanted, digests: BTreeMap::new(), uses: BTreeMap::new() };
     for entry in fs::read_dir(report).map_err(CheckerError::io(report))? {
         let path = entry.map_err(CheckerError::io(report))?.path();
         if path.extension().is_none_or(|extension| extension != "json") {
@@ -100,13 +104,13 @@ fn read_report(report: &Path, command: &str) -> Result<GleanFacts, CheckerError>
 }
 
 /// Collects what one module after the other says; a file under two module names (a symbolic link) is merged.
-#[derive(Default)]
-struct Gathered {
+struct Gathered<'w> {
+    wanted: &'w dyn Fn(&UseTarget) -> bool,
     digests: BTreeMap<String, FileDigest>,
     uses: BTreeMap<(UseTarget, String), BTreeSet<ByteSpan>>,
 }
 
-impl Gathered {
+impl Gathered<'_> {
     fn sorted(self) -> GleanFacts {
         let uses = self.uses.into_iter().map(|((target, file), spans)| TargetUse {
             target,
@@ -121,13 +125,16 @@ impl Gathered {
             TargetKey::Local(Fact { key }) => UseTarget::Local { file: key.file.key, name: key.name.key },
             TargetKey::External(name) => UseTarget::External(name.key),
         };
+        if !(self.wanted)(&target) {
+            return;
+        }
         let spans = self.uses.entry((target, fact.file.key)).or_default();
         spans.extend(fact.spans.into_iter().map(|span| ByteSpan::new(span.start, span.start + span.length)));
     }
 }
 
 /// The top of a module's file: a list of tables.
-impl<'de> Visitor<'de> for &mut Gathered {
+impl<'de> Visitor<'de> for &mut Gathered<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -141,9 +148,9 @@ impl<'de> Visitor<'de> for &mut Gathered {
 }
 
 /// One table: `{"predicate": NAME, "facts": […]}`, the name first.
-struct Table<'a>(&'a mut Gathered);
+struct Table<'a, 'w>(&'a mut Gathered<'w>);
 
-impl<'de> DeserializeSeed<'de> for Table<'_> {
+impl<'de> DeserializeSeed<'de> for Table<'_, '_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -151,7 +158,7 @@ impl<'de> DeserializeSeed<'de> for Table<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Table<'_> {
+impl<'de> Visitor<'de> for Table<'_, '_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -235,7 +242,7 @@ mod tests {
 
     fn glean(tree: &Tree, files: &[&str]) -> GleanFacts {
         let files: Vec<PathBuf> = files.iter().map(PathBuf::from).collect();
-        block_on(pyrefly().glean(tree.path(), &files, &["src".into(), ".".into()])).unwrap()
+        block_on(pyrefly().glean(tree.path(), &files, &["src".into(), ".".into()], 0, |_| true)).unwrap()
     }
 
     fn local(file: &str, name: &str) -> UseTarget {

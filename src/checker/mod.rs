@@ -24,7 +24,7 @@ pub(crate) mod testing;
 pub(crate) use check::{CheckOptions, CheckOutput, Environment};
 pub(crate) use config::{Inspection, ProjectConfig};
 pub(crate) use error::CheckerError;
-pub(crate) use glean::UseTarget;
+pub(crate) use glean::{GleanFacts, UseTarget};
 pub(crate) use install::{InstallStep, install};
 #[cfg(test)]
 pub(crate) use program::Candidate;

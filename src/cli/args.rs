@@ -1,11 +1,12 @@
 //! What may be typed. Doc comments here are the help texts, so they are written for a terminal and not for rustdoc.
 #![expect(clippy::doc_markdown, rustdoc::bare_urls, reason = "the doc comments are help texts")]
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-use crate::plan::Family;
+use crate::plan::{Effort, Family, ScoutOptions};
 
 /// Every reference to a Python symbol, edited one by one under a type checker's veto.
 #[derive(Debug, Parser)]
@@ -102,15 +103,34 @@ pub(super) struct ScoutArgs {
     pub(super) path: Option<PathBuf>,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
-    /// What belongs to a method
-    #[arg(long, value_enum, default_value_t = FamilyChoice::Overrides)]
-    pub(super) family: FamilyChoice,
+    #[command(flatten)]
+    pub(super) scouting: Scouting,
     /// List every mention with its class, not only the sites
     #[arg(long)]
     pub(super) explain: bool,
     /// Exit with 1 if anything is unresolved
     #[arg(long)]
     pub(super) check: bool,
+}
+
+/// How the places are found.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Scouting {
+    /// What belongs to a method
+    #[arg(long, value_enum, default_value_t = FamilyChoice::Overrides)]
+    family: FamilyChoice,
+    /// Ask every source about every mention, also in a tree of more than 1,000 Python files
+    #[arg(long)]
+    verify: bool,
+    /// How many threads may work at once; 1 does one thing after the other [default: as suits the machine]
+    #[arg(long, value_name = "N")]
+    jobs: Option<NonZeroUsize>,
+}
+
+impl Scouting {
+    pub(super) fn options(&self) -> ScoutOptions {
+        ScoutOptions { family: self.family.into(), effort: Effort { verify: self.verify, jobs: self.jobs } }
+    }
 }
 
 #[derive(Debug, Args)]
@@ -169,9 +189,8 @@ pub(super) struct EditArgs {
     /// What to do at each site, exactly: `add-keyword NAME=VALUE`
     #[arg(long, value_name = "OPERATION")]
     pub(super) operation: Option<String>,
-    /// What belongs to a method
-    #[arg(long, value_enum, default_value_t = FamilyChoice::Overrides)]
-    pub(super) family: FamilyChoice,
+    #[command(flatten)]
+    pub(super) scouting: Scouting,
     /// Print the unified diff and write nothing
     #[arg(long, visible_alias = "diff")]
     pub(super) dry_run: bool,

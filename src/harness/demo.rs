@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use crate::checker::Scratch;
-use crate::plan::{Family, MentionClass, Site, SymbolPath, Worklist};
+use crate::plan::{MentionClass, ScoutOptions, Site, SymbolPath, Worklist};
 use crate::python;
 use crate::scout::ScoutError;
 use crate::text::{ByteSpan, ProjectRoot, RelPath};
@@ -121,7 +121,8 @@ impl Demo {
                 continue;
             }
             let asked = Asked::Name(candidate.name.clone());
-            match scouting::scout(&self.surroundings, &self.workspace, &asked, Family::default(), progress).await {
+            match scouting::scout(&self.surroundings, &self.workspace, &asked, ScoutOptions::default(), progress).await
+            {
                 Ok(scouted) => return Ok(scouted.worklist),
                 Err(HarnessError::Scout(ScoutError::NotFound { .. })) => {}
                 Err(error) => return Err(error),
@@ -156,7 +157,7 @@ impl Demo {
         EditRequest {
             workspace: self.workspace.clone(),
             target: Target::Task,
-            family: Family::default(),
+            scout: ScoutOptions::default(),
             task: Some((TASK.to_owned(), self.task.clone())),
             instruction: None,
             operation: None,

@@ -226,7 +226,7 @@ fn program_check(name: &'static str, program: &Program, why: &'static str) -> Ch
 }
 
 async fn workspace_check(workspace: &ProjectRoot, pyrefly: Option<&Pyrefly>) -> Check {
-    let (state, detail) = match Codebase::open(workspace, &[]) {
+    let (state, detail) = match Codebase::open(workspace) {
         Ok(codebase) => {
             let files: Vec<RelPath> = codebase.files().cloned().collect();
             covered(workspace, &files, pyrefly).await

@@ -9,7 +9,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use crate::checker::Pyrefly;
 use crate::editor::{self, Refusal, Spared, Understood};
 use crate::gate::GateMode;
-use crate::plan::{Family, FileState, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
+use crate::plan::{FileState, ListedFile, MentionClass, ScoutOptions, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::scout::{Query, ScoutError};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
@@ -77,8 +77,8 @@ pub(crate) struct ModelRequest {
 pub(crate) struct EditRequest {
     pub(crate) workspace: ProjectRoot,
     pub(crate) target: Target,
-    /// Whether a method's overrides are edited along with it.
-    pub(crate) family: Family,
+    /// How the sites are found.
+    pub(crate) scout: ScoutOptions,
     /// The task file's name, for messages, and what it says.
     pub(crate) task: Option<(String, Task)>,
     pub(crate) instruction: Option<String>,
@@ -190,7 +190,7 @@ async fn scouted(
     // An instruction that can't be carried out is refused before anything is looked for.
     let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
     let (index, worklist) =
-        match scouting::scout_first(pyrefly, &request.workspace, &queries, request.family, &accept, progress).await {
+        match scouting::scout_first(pyrefly, &request.workspace, &queries, request.scout, &accept, progress).await {
             Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
                 return Err(no_symbol(request, &named_by));
             }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::checker::{CheckerError, Pyrefly};
-use crate::plan::{Family, SymbolPath, Worklist};
+use crate::plan::{Effort, Family, ScoutOptions, SymbolPath, Worklist};
 use crate::scout::{self, Codebase, Query, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
 
@@ -69,13 +69,13 @@ pub(crate) async fn scout(
     surroundings: &Surroundings,
     workspace: &ProjectRoot,
     asked: &Asked,
-    family: Family,
+    options: ScoutOptions,
     progress: &dyn Progress,
 ) -> Result<Scouted, HarnessError> {
     let query = asked.query()?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], family, &|_| Ok(()), progress).await?;
+    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], options, &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
 }
 
@@ -85,12 +85,13 @@ pub(super) async fn scout_first(
     pyrefly: &Pyrefly,
     workspace: &ProjectRoot,
     queries: &[Query],
-    family: Family,
+    options: ScoutOptions,
     accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
 ) -> Result<(usize, Worklist), HarnessError> {
     let (mut codebase, project) = open_in_project(pyrefly, workspace).await?;
-    let mut definitions = wiring::definitions(pyrefly);
+    let effort = options.effort;
+    let mut definitions = wiring::definitions(pyrefly, effort);
     progress.step("resolving the symbol", 0);
     let mut found = None;
     for (index, query) in queries.iter().enumerate() {
@@ -104,14 +105,14 @@ pub(super) async fn scout_first(
     }
     let (index, group) = found.expect("there is at least one query, and the last one ends the search");
     accept(&group.path)?;
-    let group = match family {
+    let group = match options.family {
         Family::Exact => group,
         Family::Overrides => scout::with_overrides(&mut codebase, &mut definitions, group).await?,
     };
-    let (mut glean, mut references) = (wiring::glean(pyrefly), wiring::references(pyrefly));
+    let (glean, references) = (wiring::glean(pyrefly, effort), wiring::references(pyrefly, effort));
     let watch = Watching(progress);
     let mut worklist =
-        scout::find(&mut codebase, group, &mut definitions, Some(&mut glean), Some(&mut references), &watch).await?;
+        scout::find(&mut codebase, group, &mut definitions, (&glean, &references), effort, &watch).await?;
     definitions.stop().await;
     worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);
     Ok((index, worklist))
@@ -139,7 +140,7 @@ pub(crate) async fn resolve(
     let query = asked.query()?;
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
     let mut codebase = open(&pyrefly, workspace).await?;
-    let mut definitions = wiring::definitions(&pyrefly);
+    let mut definitions = wiring::definitions(&pyrefly, Effort::default());
     let group = scout::resolve(&mut codebase, &mut definitions, &query).await?;
     definitions.stop().await;
     let symbol = scout::symbol_of(&mut codebase, &group);
@@ -162,10 +163,13 @@ pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<C
 /// The same, and the root of the project around the workspace.
 async fn open_in_project(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<(Codebase, PathBuf), HarnessError> {
     // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
-    let bare = Codebase::open(workspace, &[])?;
+    let mut codebase = Codebase::open(workspace)?;
     match pyrefly.dump_config(workspace.as_path()).await {
-        Ok(config) => Ok((Codebase::open(workspace, &config.roots_for_files())?, config.root)),
-        Err(CheckerError::NothingCovered { .. }) => Ok((bare, workspace.as_path().to_owned())),
+        Ok(config) => {
+            codebase.name_modules_from(&config.roots_for_files());
+            Ok((codebase, config.root))
+        }
+        Err(CheckerError::NothingCovered { .. }) => Ok((codebase, workspace.as_path().to_owned())),
         Err(error) => Err(error.into()),
     }
 }

@@ -3,7 +3,7 @@
 //! `line` and `column` are 0-based, columns in characters without a byte-order mark; `span` and `region` are byte
 //! offsets, end exclusive, a byte-order mark counted. Files are relative to the workspace.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -155,6 +155,9 @@ pub(crate) struct WireWorklist {
     accounting: WireAccounting,
     near: Vec<WireNear>,
     files: Vec<WireFile>,
+    /// How much each source was asked: `all` mentions, those left `open` by the others, or `nothing`.
+    #[serde(default)]
+    asked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     /// Every mention, only with `--explain`.
@@ -225,6 +228,11 @@ impl WireWorklist {
                     revision: file.revision.to_string(),
                     state: file.state.as_str().to_owned(),
                 })
+                .collect(),
+            asked: worklist
+                .asked
+                .iter()
+                .map(|(s, extent)| (s.as_str().to_owned(), extent.as_str().to_owned()))
                 .collect(),
             notes: worklist.notes.clone(),
             mentions: (detail == Detail::Explained).then(|| wire_mentions(worklist)),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::{FindOptions, Pyrefly};
 use crate::editor::{Rules, Spared};
+use crate::plan::Effort;
 use crate::scout::{Glean, ServerDefinitions, ServerReferences};
 
 use super::HarnessError;
@@ -47,16 +48,16 @@ impl Surroundings {
     }
 }
 
-pub(super) fn definitions(pyrefly: &Pyrefly) -> ServerDefinitions {
-    ServerDefinitions::new(pyrefly.program().to_owned())
+pub(super) fn definitions(pyrefly: &Pyrefly, effort: Effort) -> ServerDefinitions {
+    ServerDefinitions::new(pyrefly.program().to_owned(), effort.threads())
 }
 
-pub(super) fn references(pyrefly: &Pyrefly) -> ServerReferences {
-    ServerReferences::new(pyrefly.program().to_owned())
+pub(super) fn references(pyrefly: &Pyrefly, effort: Effort) -> ServerReferences {
+    ServerReferences::new(pyrefly.program().to_owned(), effort.threads())
 }
 
-pub(super) fn glean(pyrefly: &Pyrefly) -> Glean {
-    Glean::new(pyrefly.clone())
+pub(super) fn glean(pyrefly: &Pyrefly, effort: Effort) -> Glean {
+    Glean::new(pyrefly.clone(), effort.threads())
 }
 
 pub(super) fn rules(spared: Spared) -> Rules {

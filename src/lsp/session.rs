@@ -37,13 +37,14 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    fn arguments(self) -> Vec<String> {
+    fn arguments(self, threads: usize) -> Vec<String> {
         let arguments: &[&str] = match self {
             Self::Definitions => &["lsp", "--indexing-mode", "none"],
             // Over its limit (2,000 files) pyrefly leaves files out without a word.
             Self::References => &["lsp", "--indexing-mode", "lazy-blocking", "--workspace-indexing-limit", "1000000"],
         };
-        arguments.iter().map(|&argument| argument.to_owned()).collect()
+        let arguments = arguments.iter().map(|&argument| argument.to_owned());
+        arguments.chain(["--threads".to_owned(), threads.to_string()]).collect()
     }
 }
 
@@ -96,9 +97,14 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts the server and waits until it is there.
-    pub(crate) async fn start(program: &Path, mode: Mode, root: &ProjectRoot) -> Result<Self, LspError> {
-        let launch = Launch { program: program.to_owned(), arguments: mode.arguments() };
+    /// Starts the server and waits until it is there. `threads` 0 lets it choose.
+    pub(crate) async fn start(
+        program: &Path,
+        mode: Mode,
+        threads: usize,
+        root: &ProjectRoot,
+    ) -> Result<Self, LspError> {
+        let launch = Launch { program: program.to_owned(), arguments: mode.arguments(threads) };
         Self::launch(&launch, mode, root, Limits::default()).await
     }
 

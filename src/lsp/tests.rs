@@ -42,7 +42,7 @@ fn pyrefly() -> PathBuf {
 }
 
 async fn start(tree: &Tree, mode: Mode) -> Session {
-    Session::start(&pyrefly(), mode, &tree.root).await.unwrap()
+    Session::start(&pyrefly(), mode, 0, &tree.root).await.unwrap()
 }
 
 /// All places of a word, whole or not.
@@ -354,7 +354,7 @@ async fn a_target_that_is_no_file_is_outside() {
 #[tokio::test]
 async fn a_program_that_is_not_there_cannot_be_started() {
     let tree = small_tree();
-    let answer = Session::start(Path::new("/nowhere/pyrefly"), Mode::Definitions, &tree.root).await;
+    let answer = Session::start(Path::new("/nowhere/pyrefly"), Mode::Definitions, 0, &tree.root).await;
     assert!(matches!(answer.err(), Some(LspError::Start { .. })));
 }
 

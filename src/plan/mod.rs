@@ -5,6 +5,7 @@
 
 mod assignment;
 mod operation;
+mod options;
 mod site;
 mod symbol;
 mod verdict;
@@ -12,9 +13,11 @@ mod worklist;
 
 pub(crate) use assignment::{Assignment, Feedback, Proposal, Reply};
 pub(crate) use operation::Operation;
+pub(crate) use options::{Effort, ScoutOptions};
 pub(crate) use site::{Site, SiteId, SiteKind, Source};
 pub(crate) use symbol::{Definition, Family, Symbol, SymbolKind, SymbolPath, SymbolPathError};
 pub(crate) use verdict::{Finding, Verdict};
 pub(crate) use worklist::{
-    FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist, WorklistError,
+    Extent, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist,
+    WorklistError,
 };

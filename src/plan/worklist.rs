@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::text::{ByteSpan, Position, RelPath, Revision};
 
-use super::{Site, SiteKind, Symbol};
+use super::{Site, SiteKind, Source, Symbol};
 
 /// The class that a mention ends in; every mention has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -212,6 +212,25 @@ pub(crate) enum WorklistError {
     Sites { sites: usize, mentions: usize },
 }
 
+/// About how much of the mentions a source was asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Extent {
+    All,
+    /// About the files in which the sources before it left something open.
+    Open,
+    Nothing,
+}
+
+impl Extent {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::All => "all",
+            Self::Open => "open",
+            Self::Nothing => "nothing",
+        }
+    }
+}
+
 /// The frozen, ordered result of a scout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Worklist {
@@ -224,6 +243,8 @@ pub(crate) struct Worklist {
     pub(crate) files: Vec<ListedFile>,
     /// Every mention, in order of file and place.
     pub(crate) mentions: Vec<Mention>,
+    /// How much each source was asked.
+    pub(crate) asked: BTreeMap<Source, Extent>,
     /// Remarks about the run as a whole, one line each.
     pub(crate) notes: Vec<String>,
 }
@@ -239,6 +260,7 @@ impl Worklist {
         mut near: Vec<Near>,
         mut files: Vec<ListedFile>,
         mut mentions: Vec<Mention>,
+        asked: BTreeMap<Source, Extent>,
         notes: Vec<String>,
         counted: usize,
     ) -> Result<Self, WorklistError> {
@@ -259,6 +281,6 @@ impl Worklist {
         if accounting.of(MentionClass::Site) != sites.len() {
             return Err(WorklistError::Sites { sites: sites.len(), mentions: accounting.of(MentionClass::Site) });
         }
-        Ok(Self { symbol, sites, unresolvable, accounting, near, files, mentions, notes })
+        Ok(Self { symbol, sites, unresolvable, accounting, near, files, mentions, asked, notes })
     }
 }

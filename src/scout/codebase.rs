@@ -2,7 +2,8 @@
 //!
 //! Reading is here; what a text means is `python`'s, and what a mention refers to is decided elsewhere.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -24,6 +25,23 @@ const VENDORED_FOLDERS: [&str; 5] = ["_vendor", "vendor", "vendored", "_vendored
 const MAX_FILE_BYTES: u64 = 16 << 20;
 /// How much of a file is looked at for the mark of a generator.
 const HEADER_BYTES: usize = 1000;
+
+/// Which folders are virtual environments; each folder is looked at once.
+#[derive(Default)]
+struct Environments(HashMap<PathBuf, bool>);
+
+impl Environments {
+    /// Whether a file below `root` is in one.
+    fn hold(&mut self, root: &Path, file: &Path) -> bool {
+        let Some(folder) = file.parent().filter(|folder| *folder != root) else { return false };
+        if let Some(&known) = self.0.get(folder) {
+            return known;
+        }
+        let holds = folder.join("pyvenv.cfg").is_file() || self.hold(root, folder);
+        self.0.insert(folder.to_owned(), holds);
+        holds
+    }
+}
 
 /// One file with its syntax.
 #[derive(Debug)]
@@ -49,41 +67,50 @@ pub(crate) struct Codebase {
     unread: BTreeSet<Unread>,
     unnameable: Vec<PathBuf>,
     import_roots: Vec<PathBuf>,
+    /// The files that hold a text, for each that was searched for: no file is read twice for one.
+    files_with: RefCell<BTreeMap<String, BTreeSet<RelPath>>>,
     loaded: BTreeMap<RelPath, Option<Rc<Loaded>>>,
     outside: BTreeMap<PathBuf, Option<Rc<Loaded>>>,
 }
 
 impl Codebase {
-    /// Lists the workspace's files. `import_roots` are the folders that modules are named from, as the type
-    /// checker has them; those that the layout shows are added.
-    pub(crate) fn open(root: &ProjectRoot, import_roots: &[PathBuf]) -> Result<Self, ScoutError> {
+    /// Lists the workspace's files; modules are named from the folders that the layout shows.
+    pub(crate) fn open(root: &ProjectRoot) -> Result<Self, ScoutError> {
         if !root.as_path().is_dir() {
             return Err(ScoutError::NoWorkspace { path: root.to_string() });
         }
-        let mut roots: Vec<PathBuf> = import_roots.to_vec();
-        let src = root.as_path().join("src");
-        if src.is_dir() && !src.join("__init__.py").exists() {
-            roots.push(src);
-        }
-        roots.push(root.as_path().to_owned());
-        roots.retain(|candidate| root.as_path().starts_with(candidate) || candidate.starts_with(root.as_path()));
-        roots.sort_by_key(|root| std::cmp::Reverse(root.components().count()));
-        roots.dedup();
         let mut codebase = Self {
             root: root.clone(),
             files: BTreeSet::new(),
             by_stem: BTreeMap::new(),
             unread: BTreeSet::new(),
             unnameable: Vec::new(),
-            import_roots: roots,
+            import_roots: Vec::new(),
+            files_with: RefCell::new(BTreeMap::new()),
             loaded: BTreeMap::new(),
             outside: BTreeMap::new(),
         };
+        codebase.name_modules_from(&[]);
         codebase.list();
         if codebase.files.is_empty() && codebase.unread.is_empty() {
             return Err(ScoutError::NoPython { path: root.to_string() });
         }
         Ok(codebase)
+    }
+
+    /// Names modules from these folders, as the type checker has them, and from those that the layout shows.
+    pub(crate) fn name_modules_from(&mut self, import_roots: &[PathBuf]) {
+        let root = self.root.as_path();
+        let mut roots: Vec<PathBuf> = import_roots.to_vec();
+        let src = root.join("src");
+        if src.is_dir() && !src.join("__init__.py").exists() {
+            roots.push(src);
+        }
+        roots.push(root.to_owned());
+        roots.retain(|candidate| root.starts_with(candidate) || candidate.starts_with(root));
+        roots.sort_by_key(|root| std::cmp::Reverse(root.components().count()));
+        roots.dedup();
+        self.import_roots = roots;
     }
 
     pub(crate) const fn root(&self) -> &ProjectRoot {
@@ -122,9 +149,10 @@ impl Codebase {
         let mut builder = WalkBuilder::new(self.root.as_path());
         builder.hidden(false).parents(false).follow_links(false).require_git(false);
         builder.filter_entry(|entry| !INTERNAL_FOLDERS.iter().any(|name| entry.file_name() == *name));
-        let respected: BTreeSet<PathBuf> = builder.build().flatten().map(ignore::DirEntry::into_path).collect();
+        let respected: HashSet<PathBuf> = builder.build().flatten().map(ignore::DirEntry::into_path).collect();
         builder.standard_filters(false);
         let root = self.root.clone();
+        let mut environments = Environments::default();
         for entry in builder.build().flatten() {
             if entry.path() == root.as_path() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 continue;
@@ -134,7 +162,7 @@ impl Codebase {
                 continue;
             };
             let ignored = !respected.contains(entry.path());
-            match self.judge_file(&file, &entry, ignored) {
+            match self.judge_file(&file, &entry, ignored, &mut environments) {
                 Standing::Read => {
                     if let Some(stem) = module_stem(&file) {
                         self.by_stem.entry(stem.to_owned()).or_default().push(file.clone());
@@ -149,7 +177,13 @@ impl Codebase {
         }
     }
 
-    fn judge_file(&self, file: &RelPath, entry: &ignore::DirEntry, ignored: bool) -> Standing {
+    fn judge_file(
+        &self,
+        file: &RelPath,
+        entry: &ignore::DirEntry,
+        ignored: bool,
+        environments: &mut Environments,
+    ) -> Standing {
         let unread = |reason, message: &str| Standing::Unread(reason, message.to_owned());
         let is_python = match file.extension() {
             Some("py" | "pyi" | "pyw") => true,
@@ -176,7 +210,7 @@ impl Codebase {
             let message = format!("below {folder}, which the type checker doesn't read");
             return Standing::Unread(Reason::NotCovered, message);
         }
-        if self.in_virtual_environment(file) {
+        if environments.hold(self.root.as_path(), entry.path()) {
             return unread(Reason::NotCovered, "in a virtual environment");
         }
         if ignored {
@@ -203,18 +237,24 @@ impl Codebase {
         }
     }
 
-    fn in_virtual_environment(&self, file: &RelPath) -> bool {
-        let mut folder = self.root.as_path().to_owned();
-        file.directories().into_iter().any(|name| {
-            folder.push(name);
-            folder.join("pyvenv.cfg").is_file()
-        })
-    }
-
     /// Files that are looked at and hold one of the texts.
     pub(super) fn files_with(&self, texts: &BTreeSet<String>) -> BTreeSet<RelPath> {
-        let holds = |file: &&RelPath| read(&self.root.join(file)).is_ok_and(|bytes| holds_any(&bytes, texts));
-        self.files.iter().filter(holds).cloned().collect()
+        let mut known = self.files_with.borrow_mut();
+        let new: Vec<&String> = texts.iter().filter(|text| !known.contains_key(*text)).collect();
+        if !new.is_empty() {
+            let finders: Vec<_> = new.iter().map(|text| memmem::Finder::new(text.as_bytes())).collect();
+            let mut found = vec![BTreeSet::new(); new.len()];
+            for file in &self.files {
+                let Ok(bytes) = read(&self.root.join(file)) else { continue };
+                for (finder, found) in finders.iter().zip(&mut found) {
+                    if finder.find(&bytes).is_some() {
+                        found.insert(file.clone());
+                    }
+                }
+            }
+            known.extend(new.into_iter().cloned().zip(found));
+        }
+        texts.iter().flat_map(|text| &known[text]).cloned().collect()
     }
 
     /// Files that aren't looked at and hold the text, or couldn't be searched for it.

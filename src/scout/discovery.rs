@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use crate::plan::Source;
-use crate::text::{ByteOffset, ByteSpan, RelPath};
+use crate::text::{ByteOffset, ByteSpan, ProjectRoot, RelPath};
 
 use super::ScoutError;
-use super::codebase::Codebase;
+use super::codebase::{Codebase, Loaded};
 
 pub(super) mod glean;
 pub(super) mod server;
@@ -26,19 +27,23 @@ pub(crate) struct Place {
     pub(crate) span: ByteSpan,
 }
 
-/// What a declaration group looks like to a backend.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct GroupQuestion {
-    /// The name tokens of all members.
-    pub(crate) members: Vec<Place>,
-    pub(crate) candidates: BTreeSet<RelPath>,
+/// A member of a declaration group, with the file that it stands in.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// Its name token.
+    pub(crate) place: Place,
+    pub(crate) loaded: Rc<Loaded>,
 }
 
-/// The uses that a backend found, and what it can't promise.
-#[derive(Debug, Default)]
-pub(crate) struct Found {
-    pub(crate) uses: BTreeSet<(RelPath, ByteSpan)>,
-    pub(crate) notes: Vec<String>,
+/// Who uses these declarations? Owns all that a backend needs, so that it can be asked while the census goes on.
+#[derive(Debug, Clone)]
+pub(crate) struct GroupQuestion {
+    pub(crate) root: ProjectRoot,
+    /// The folders that modules are named from, the deepest first.
+    pub(crate) import_roots: Vec<PathBuf>,
+    pub(crate) members: Vec<Member>,
+    /// The files in which uses are looked for, by a backend that looks file by file.
+    pub(crate) files: BTreeSet<RelPath>,
 }
 
 /// Answers where names are defined.
@@ -54,7 +59,13 @@ pub(crate) trait Definitions {
 
 /// Answers what uses a declaration group: a cross-check of the census.
 pub(crate) trait Discovery {
+    /// What the backend says, in its own terms.
+    type Answer;
+
     fn source(&self) -> Source;
 
-    async fn uses(&mut self, codebase: &mut Codebase, group: &GroupQuestion) -> Result<Found, ScoutError>;
+    async fn ask(&self, question: &GroupQuestion) -> Result<Self::Answer, ScoutError>;
+
+    /// The name tokens that the answer lists.
+    fn uses(&self, codebase: &mut Codebase, answer: Self::Answer) -> BTreeSet<(RelPath, ByteSpan)>;
 }

@@ -15,7 +15,7 @@ pub(crate) fn mentions_outside(project: &Path, workspace: &ProjectRoot, name: &s
     if project == root || !root.starts_with(project) {
         return Ok(0);
     }
-    let mut codebase = Codebase::open(&ProjectRoot::from_canonical(project.to_owned()), &[])?;
+    let mut codebase = Codebase::open(&ProjectRoot::from_canonical(project.to_owned()))?;
     let outside = |file: &RelPath| !project.join(file.as_str()).starts_with(root);
     let files: Vec<RelPath> =
         codebase.files_with(&[name.to_owned()].into()).into_iter().filter(|file| outside(file)).collect();

@@ -68,7 +68,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
     Ok(EditRequest {
         workspace,
         target,
-        family: args.family.into(),
+        scout: args.scouting.options(),
         task,
         instruction: args.instruction.clone(),
         operation: args.operation.clone(),

@@ -13,7 +13,7 @@ pub(super) async fn run(args: &ScoutArgs, here: &Here, output: &mut Output) -> R
     let workspace = here.workspace(args.path.as_deref())?;
     let asked = here.asked(&args.symbol, &workspace)?;
     let bar = Bar::new(output.is_quiet());
-    let scouted = harness::scout(&here.surroundings, &workspace, &asked, args.family.into(), &bar).await;
+    let scouted = harness::scout(&here.surroundings, &workspace, &asked, args.scouting.options(), &bar).await;
     bar.finish();
     let scouted = scouted?;
     let worklist = &scouted.worklist;

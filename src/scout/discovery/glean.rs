@@ -6,56 +6,64 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::checker::{Pyrefly, UseTarget};
+use crate::checker::{GleanFacts, Pyrefly, UseTarget};
 use crate::plan::Source;
 use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
-use crate::text::RelPath;
+use crate::text::{ByteSpan, RelPath};
 
-use super::{Discovery, Found, GroupQuestion, Place, PlaceFile};
+use super::{Discovery, GroupQuestion, Member, PlaceFile};
 
 /// `pyrefly check --report-glean` on the files that hold the name. Sees names in dead code and in `__all__`.
 pub(crate) struct Glean {
     pyrefly: Pyrefly,
+    threads: usize,
 }
 
 impl Glean {
-    pub(crate) const fn new(pyrefly: Pyrefly) -> Self {
-        Self { pyrefly }
+    /// `threads` 0 lets pyrefly choose.
+    pub(crate) const fn new(pyrefly: Pyrefly, threads: usize) -> Self {
+        Self { pyrefly, threads }
     }
 }
 
 impl Discovery for Glean {
+    type Answer = GleanFacts;
+
     fn source(&self) -> Source {
         Source::Glean
     }
 
-    async fn uses(&mut self, codebase: &mut Codebase, group: &GroupQuestion) -> Result<Found, ScoutError> {
-        let mut found = Found::default();
-        if group.candidates.is_empty() {
-            return Ok(found);
+    async fn ask(&self, question: &GroupQuestion) -> Result<GleanFacts, ScoutError> {
+        if question.files.is_empty() {
+            return Ok(GleanFacts::default());
         }
         // The defining files come along, so that the facts name them as the workspace does.
-        let defining = group.members.iter().filter_map(|member| match &member.file {
-            PlaceFile::Inside(file) => Some(file.clone()),
+        let defining = question.members.iter().filter_map(|member| match &member.place.file {
+            PlaceFile::Inside(file) => Some(file),
             PlaceFile::Outside(_) => None,
         });
-        let files: BTreeSet<RelPath> = group.candidates.iter().cloned().chain(defining).collect();
+        let files: BTreeSet<&RelPath> = question.files.iter().chain(defining).collect();
         let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(file.as_str())).collect();
-        let root = codebase.root().as_path().to_owned();
-        let facts = self.pyrefly.glean(&root, &paths, codebase.import_roots()).await?;
-        let targets: Vec<Target> = group.members.iter().filter_map(|member| Target::of(codebase, member)).collect();
-        for used in &facts.uses {
+        let targets: Vec<Target> = question.members.iter().filter_map(Target::of).collect();
+        let wanted = |used: &UseTarget| targets.iter().any(|target| target.is(used));
+        let root = question.root.as_path();
+        Ok(self.pyrefly.glean(root, &paths, &question.import_roots, self.threads, wanted).await?)
+    }
+
+    fn uses(&self, codebase: &mut Codebase, facts: GleanFacts) -> BTreeSet<(RelPath, ByteSpan)> {
+        let mut found = BTreeSet::new();
+        for used in facts.uses {
             let Ok(file) = RelPath::new(&used.file) else { continue };
             let whole = facts.digests.get(&used.file).is_none_or(|digest| {
                 // pyrefly read other bytes than we did: none of its places means anything.
                 codebase.load(&file).is_some_and(|loaded| digest.size == byte_count(loaded.source.as_str()))
             });
-            if whole && targets.iter().any(|target| target.is(&used.target)) {
-                found.uses.extend(used.spans.iter().map(|span| (file.clone(), *span)));
+            if whole {
+                found.extend(used.spans.into_iter().map(|span| (file.clone(), span)));
             }
         }
-        Ok(found)
+        found
     }
 }
 
@@ -70,13 +78,14 @@ struct Target {
 }
 
 impl Target {
-    fn of(codebase: &mut Codebase, member: &Place) -> Option<Self> {
-        let (file, loaded) = match &member.file {
-            PlaceFile::Inside(file) => (file.to_string(), codebase.load(file)?),
-            PlaceFile::Outside(path) => (path.to_string_lossy().into_owned(), codebase.load_outside(path)?),
+    fn of(member: &Member) -> Option<Self> {
+        let file = match &member.place.file {
+            PlaceFile::Inside(file) => file.to_string(),
+            PlaceFile::Outside(path) => path.to_string_lossy().into_owned(),
         };
-        let declared = loaded.module.declaration_at(member.span).map(|declaration| declaration.qualname.clone());
-        let qualname = declared.or_else(|| Some(vec![loaded.source.slice(member.span)?.to_owned()]))?;
+        let (loaded, span) = (&member.loaded, member.place.span);
+        let declared = loaded.module.declaration_at(span).map(|declaration| declaration.qualname.clone());
+        let qualname = declared.or_else(|| Some(vec![loaded.source.slice(span)?.to_owned()]))?;
         Some(Self { file, qualname })
     }
 

@@ -1,5 +1,6 @@
 //! The language server as a backend: definitions without an index, references with one.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use crate::lsp::{Mode, Session, Target, TargetFile};
@@ -8,18 +9,19 @@ use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
 use crate::text::{ByteOffset, ByteSpan, RelPath, SourceText, Utf16Position};
 
-use super::{Definitions, Discovery, Found, GroupQuestion, Place, PlaceFile};
+use super::{Definitions, Discovery, GroupQuestion, Place, PlaceFile};
 
 /// `textDocument/definition` at every mention: needs no index, so there is no race and no barrier.
 pub(crate) struct ServerDefinitions {
     program: PathBuf,
+    threads: usize,
     session: Option<Session>,
 }
 
 impl ServerDefinitions {
-    /// The server is started at the first question.
-    pub(crate) const fn new(program: PathBuf) -> Self {
-        Self { program, session: None }
+    /// The server is started at the first question. `threads` 0 lets it choose.
+    pub(crate) const fn new(program: PathBuf, threads: usize) -> Self {
+        Self { program, threads, session: None }
     }
 
     pub(crate) async fn stop(&mut self) {
@@ -38,7 +40,7 @@ impl Definitions for ServerDefinitions {
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
         let Some(loaded) = codebase.load(file) else { return Ok(vec![Vec::new(); at.len()]) };
         if self.session.is_none() {
-            self.session = Some(Session::start(&self.program, Mode::Definitions, codebase.root()).await?);
+            self.session = Some(Session::start(&self.program, Mode::Definitions, self.threads, codebase.root()).await?);
         }
         let session = self.session.as_mut().expect("the session was started just now");
         session.open(file, &loaded.source).await?;
@@ -51,34 +53,42 @@ impl Definitions for ServerDefinitions {
 /// `textDocument/references` at every member of the group, behind the readiness barrier.
 pub(crate) struct ServerReferences {
     program: PathBuf,
+    threads: usize,
 }
 
 impl ServerReferences {
-    pub(crate) const fn new(program: PathBuf) -> Self {
-        Self { program }
+    /// `threads` 0 lets the server choose.
+    pub(crate) const fn new(program: PathBuf, threads: usize) -> Self {
+        Self { program, threads }
     }
 }
 
 impl Discovery for ServerReferences {
+    type Answer = Vec<Target>;
+
     fn source(&self) -> Source {
         Source::References
     }
 
-    async fn uses(&mut self, codebase: &mut Codebase, group: &GroupQuestion) -> Result<Found, ScoutError> {
-        let mut found = Found::default();
-        let mut session = Session::start(&self.program, Mode::References, codebase.root()).await?;
-        for member in &group.members {
+    async fn ask(&self, question: &GroupQuestion) -> Result<Vec<Target>, ScoutError> {
+        let mut session = Session::start(&self.program, Mode::References, self.threads, &question.root).await?;
+        let mut found = Vec::new();
+        for member in &question.members {
             // The index covers the workspace: a declaration outside it can't be asked about.
-            let PlaceFile::Inside(file) = &member.file else { continue };
-            let Some(loaded) = codebase.load(file) else { continue };
-            for target in session.references(file, &loaded.source, member.span.start()).await? {
-                if let Some(Place { file: PlaceFile::Inside(file), span }) = place(codebase, &target) {
-                    found.uses.insert((file, span));
-                }
-            }
+            let PlaceFile::Inside(file) = &member.place.file else { continue };
+            found.extend(session.references(file, &member.loaded.source, member.place.span.start()).await?);
         }
         session.stop().await;
         Ok(found)
+    }
+
+    fn uses(&self, codebase: &mut Codebase, answer: Vec<Target>) -> BTreeSet<(RelPath, ByteSpan)> {
+        let places = answer.iter().filter_map(|target| place(codebase, target));
+        let inside = places.filter_map(|place| match place.file {
+            PlaceFile::Inside(file) => Some((file, place.span)),
+            PlaceFile::Outside(_) => None,
+        });
+        inside.collect()
     }
 }
 

@@ -55,7 +55,7 @@ impl Scout<'_> {
             });
         }
         let Parts { sites, unresolvable, near, files, mentions, counted, .. } = parts;
-        Ok(Worklist::freeze(symbol, sites, unresolvable, near, files, mentions, self.notes, counted)?)
+        Ok(Worklist::freeze(symbol, sites, unresolvable, near, files, mentions, self.asked, self.notes, counted)?)
     }
 
     fn census_of(&mut self, file: &RelPath, loaded: &Loaded, parts: &mut Parts) {
@@ -102,7 +102,7 @@ impl Scout<'_> {
         parts.files.push(ListedFile { file: file.clone(), revision: loaded.source.revision().clone(), state });
     }
 
-    fn is_alias_mention(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
+    pub(super) fn is_alias_mention(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
         match token.role {
             Role::AttributeLoad | Role::AttributeStore => {
                 self.may_be_mention(file, loaded, token) && self.definition(file, loaded, token) == Answer::Group

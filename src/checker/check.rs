@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
-use super::run::{Answer, run};
 use super::obstacles::pattern;
+use super::run::{Answer, run};
 use super::{CheckerError, Pyrefly};
 use crate::text::Position;
 

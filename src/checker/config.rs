@@ -174,9 +174,10 @@ enum Dumped {
 
 /// The root that pyrefly names in its talk when it covers nothing: ``Found `…/pyproject.toml` marking …``.
 fn root_from_talk(error: &CheckerError, cwd: &Path) -> PathBuf {
-    let talk = match error {
-        CheckerError::NothingCovered { stderr, .. } | CheckerError::NoAnswer { stderr, .. } => stderr.as_str(),
-        _ => "",
+    let talk = if let CheckerError::NothingCovered { stderr, .. } | CheckerError::NoAnswer { stderr, .. } = error {
+        stderr
+    } else {
+        ""
     };
     let file = ["Found `", "configured at `"]
         .iter()

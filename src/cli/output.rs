@@ -117,9 +117,9 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         )],
         Advice::NameWorkspace => vec!["give the folder that holds the Python sources as PATH".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
-        Advice::FileWritable { file } => vec![format!("make it writable, or leave it out with --exclude '{file}'")],
+        Advice::FileWritable { file } => vec![format!("make it writable; an edit can also leave it out with --exclude '{file}'")],
         Advice::FolderWritable { folder } => vec![format!(
-            "make the folder {folder} writable (a file is replaced as a whole), or leave its files out with --exclude"
+            "make the folder {folder} writable, since a file is replaced as a whole; an edit can also leave it out with --exclude"
         )],
         Advice::StateWritable => {
             vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()]

@@ -101,7 +101,8 @@ fn no_name(text: &str) -> Option<String> {
     let is_number = |part: &str| part.parse::<usize>().is_ok();
     let Some((rest, last)) = text.rsplit_once(':') else {
         let is_file = [".py", ".pyi", ".pyw"].iter().any(|ending| text.ends_with(ending));
-        let how = || format!("read as a file, which is no symbol; write {text}:LINE, or the dotted name of what you mean");
+        let how =
+            || format!("read as a file, which is no symbol; write {text}:LINE, or the dotted name of what you mean");
         return is_file.then(how);
     };
     let (file, form, part) = match rest.rsplit_once(':') {
@@ -111,9 +112,7 @@ fn no_name(text: &str) -> Option<String> {
     let stem = file.trim_start_matches("./").split(".py").next().unwrap_or(file).replace(['/', ':'], ".");
     let is_word = last.starts_with(|c: char| c.is_alphabetic() || c == '_');
     let dotted = if is_word && part == "line" { format!(", or the dotted name {stem}.{last}") } else { String::new() };
-    Some(format!(
-        "read as {form}, but `{last}` is no {part} number; write {form} with numbers counted from 1{dotted}"
-    ))
+    Some(format!("read as {form}, but `{last}` is no {part} number; write {form} with numbers counted from 1{dotted}"))
 }
 
 #[cfg(test)]

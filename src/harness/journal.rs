@@ -272,8 +272,8 @@ impl History {
 
     fn format(&self) -> Result<Format, JournalError> {
         let found = self.query(|connection| connection.pragma_query_value(None, "user_version", |row| row.get(0)))?;
-        let tables: i64 = self
-            .query(|connection| connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)))?;
+        let tables: i64 =
+            self.query(|connection| connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)))?;
         match (found, tables) {
             (FORMAT, _) => Ok(Format::Known),
             (0, 0) => Ok(Format::Empty),

@@ -3,8 +3,9 @@
 use lsp_types::{
     ClientCapabilities, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DynamicRegistrationClientCapabilities,
     GeneralClientCapabilities, GotoCapability, GotoDefinitionParams, InitializeParams, PartialResultParams, Position,
-    PositionEncodingKind, Range, ReferenceContext, ReferenceParams, TextDocumentClientCapabilities, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Uri,
-    WorkDoneProgressParams, WorkspaceClientCapabilities, WorkspaceFolder,
+    PositionEncodingKind, Range, ReferenceContext, ReferenceParams, TextDocumentClientCapabilities,
+    TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Uri, WorkDoneProgressParams,
+    WorkspaceClientCapabilities, WorkspaceFolder,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -113,9 +114,10 @@ pub(super) fn locations(answer: Option<Defined>) -> Vec<Location> {
         None => Vec::new(),
         Some(Defined::Scalar(location)) => vec![location],
         Some(Defined::Array(locations)) => locations,
-        Some(Defined::Links(links)) => {
-            links.into_iter().map(|link| Location { uri: link.target_uri, range: link.target_selection_range }).collect()
-        }
+        Some(Defined::Links(links)) => links
+            .into_iter()
+            .map(|link| Location { uri: link.target_uri, range: link.target_selection_range })
+            .collect(),
     }
 }
 

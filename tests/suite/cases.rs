@@ -83,6 +83,8 @@ enum Step {
     Append { append: String, text: String },
     /// Nobody may write this file, or below this folder, any more.
     ReadOnly { read_only: String },
+    /// Nothing may be made or replaced in this folder any more.
+    ClosedFolder { closed_folder: String },
     /// A symbolic link is made.
     Link { link: String, to: String },
     /// A pipe that nobody writes to is made.
@@ -141,6 +143,7 @@ impl StepKind {
             Step::Write { .. }
             | Step::Append { .. }
             | Step::ReadOnly { .. }
+            | Step::ClosedFolder { .. }
             | Step::Link { .. }
             | Step::Pipe { .. }
             | Step::Venv { .. } => None,
@@ -184,6 +187,10 @@ impl Stage<'_> {
             Step::ReadOnly { read_only } => {
                 make_read_only(&root.join(read_only));
                 (format!("# {read_only} becomes read-only\n"), None)
+            }
+            Step::ClosedFolder { closed_folder } => {
+                close_folder(&root.join(closed_folder));
+                (format!("# nothing may be replaced in {closed_folder} any more\n"), None)
             }
             Step::Link { link, to } => {
                 crate::support::link(Path::new(to), &root.join(link));
@@ -371,7 +378,19 @@ fn make_read_only(root: &Path) {
     for path in crate::support::files_below(root) {
         fs::set_permissions(root.join(path), fs::Permissions::from_mode(0o444)).expect("a file of one's own");
     }
-    fs::set_permissions(root, fs::Permissions::from_mode(0o555)).expect("a folder of one's own");
+    close_folder(root);
+}
+
+#[cfg(unix)]
+fn close_folder(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).expect("a folder of one's own");
+}
+
+#[cfg(not(unix))]
+fn close_folder(_folder: &Path) {
+    panic!("a case with a read-only folder needs unix");
 }
 
 #[cfg(not(unix))]

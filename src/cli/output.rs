@@ -106,6 +106,9 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             "give FILE:LINE[:COL] of a name, both counted from 1 as editors do, or the symbol's dotted name".to_owned(),
         ],
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::MendProject => {
+            vec!["mend, move or remove what it names (a broken link, say), and run the command again".to_owned()]
+        }
         Advice::Installer => vec![
             "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
             "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),

@@ -34,6 +34,8 @@ pub(crate) enum Advice {
     AnotherPlace,
     /// There is no usable pyrefly.
     Setup,
+    /// pyrefly says what in the project stops it.
+    MendProject,
     /// pyrefly can't be installed here.
     Installer,
     /// The files changed since they were read.
@@ -199,7 +201,7 @@ impl HarnessError {
             Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             // A program that is there and says nothing about this project isn't mended by installing it again.
             Self::Scout(ScoutError::Checker(CheckerError::NoAnswer { .. }))
-            | Self::Checker(CheckerError::NoAnswer { .. }) => Advice::None,
+            | Self::Checker(CheckerError::NoAnswer { .. }) => Advice::MendProject,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
             Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },

@@ -11,6 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::obstacles::pattern;
 use super::run::{Answer, run};
 use super::{CheckerError, Pyrefly};
 use crate::text::Position;
@@ -41,7 +42,7 @@ pub(crate) struct CheckOptions {
     pub(crate) environment: Environment,
     /// Check files that an ignore file such as `.gitignore` names, too.
     pub(crate) ignored_too: bool,
-    /// Paths or globs of files that are left out.
+    /// Patterns of files that are left out, see [`pattern`].
     pub(crate) exclude: Vec<String>,
     /// The whole project when empty. Module names then come from the import roots alone.
     pub(crate) files: Vec<PathBuf>,
@@ -150,7 +151,7 @@ impl Pyrefly {
             .map(Into::into),
         );
         arguments.extend(options.arguments());
-        arguments.extend(options.files.iter().map(Into::into));
+        arguments.extend(options.files.iter().map(|file| pattern(&cwd.join(file)).into()));
         let answer = self.ask(&arguments, &cwd).await?;
         parse(&answer, &cwd)
     }

@@ -5,11 +5,12 @@
 //! which pyrefly takes for site packages and leaves out of the check. The second run therefore has all import roots
 //! of the project as `--search-path`, as every later check has, and says what such a check covers.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::check::normalized;
+use super::obstacles::{Obstacle, obstacles, pattern};
 use super::{CheckOptions, CheckerError, Environment, Pyrefly};
 
 /// One project as pyrefly sees it. All paths are absolute.
@@ -32,6 +33,11 @@ pub(crate) struct ProjectConfig {
     pub(crate) site_packages: Vec<PathBuf>,
     /// The files that a check of the whole project with [`ProjectConfig::options`] covers.
     pub(crate) covered: BTreeSet<PathBuf>,
+    /// What every check has to leave out by name, since pyrefly can't pass it.
+    pub(crate) obstacles: BTreeMap<PathBuf, Obstacle>,
+    /// Whether the walk of the language server, which can't be told to leave anything out, meets one of them: its
+    /// index is then empty, or never built.
+    pub(crate) index_fails: bool,
 }
 
 /// What a check with given options would look at. All paths are absolute.
@@ -53,6 +59,7 @@ impl ProjectConfig {
                 version: self.python_version.clone(),
                 platform: self.python_platform.clone(),
             },
+            exclude: self.obstacles.keys().map(|path| pattern(path)).collect(),
             ..CheckOptions::default()
         }
     }
@@ -72,23 +79,44 @@ impl Pyrefly {
     /// Asks what the project of `cwd` is.
     pub(crate) async fn dump_config(&self, cwd: &Path) -> Result<ProjectConfig, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
-        let first = match self.dump(&cwd, &["--full".into()]).await? {
+        let mut found = BTreeMap::new();
+        let mut arguments: Vec<OsString> = vec!["--full".into()];
+        let mut answer = self.dump(&cwd, &arguments).await;
+        let stumbles = matches!(answer, Err(CheckerError::NoAnswer { .. }));
+        if let Err(error @ CheckerError::NoAnswer { .. }) = &answer {
+            found = obstacles(&root_from_talk(error, &cwd));
+            arguments.extend(left_out(&found));
+            answer = if found.is_empty() { answer } else { self.dump(&cwd, &arguments).await };
+        }
+        let first = match answer? {
             Dumped::Answer(dump) => dump,
-            Dumped::NothingCovered(error) => self.dump_editable(&cwd, error).await?,
+            Dumped::NothingCovered(error) => self.dump_editable(&cwd, &arguments, error).await?,
         };
         let root = first.root(&cwd);
+        if !stumbles {
+            // Those in folders that an ignore file names come up in checks that read such folders too.
+            found = obstacles(&root);
+        }
+        let reads_for_ever = first.covered.iter().any(|file| found.contains_key(file));
         let mut project = first.into_project(root);
+        project.index_fails = stumbles || reads_for_ever;
+        project.obstacles = found;
         project.covered = self.inspect(&cwd, &project.options()).await?.covered;
         Ok(project)
     }
 
     /// The first run again, for a project in which all folders with Python files are taken for site packages: any
     /// file tells which those are, and as import roots they are covered.
-    async fn dump_editable(&self, cwd: &Path, error: CheckerError) -> Result<Dump, CheckerError> {
+    async fn dump_editable(
+        &self,
+        cwd: &Path,
+        arguments: &[OsString],
+        error: CheckerError,
+    ) -> Result<Dump, CheckerError> {
         let root = root_from_talk(&error, cwd);
         let Some(file) = first_python_file(&root) else { return Err(error) };
-        let Dumped::Answer(of_file) = self.dump(cwd, &[file.into()]).await? else { return Err(error) };
-        let mut arguments: Vec<OsString> = vec!["--full".into()];
+        let Dumped::Answer(of_file) = self.dump(cwd, &[pattern(&file).into()]).await? else { return Err(error) };
+        let mut arguments = arguments.to_vec();
         for path in of_file.queried_site.iter().filter(|path| is_source(path, &root)) {
             arguments.extend(["--search-path".into(), path.into()]);
         }
@@ -102,7 +130,7 @@ impl Pyrefly {
     pub(crate) async fn inspect(&self, cwd: &Path, options: &CheckOptions) -> Result<Inspection, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
         let mut arguments = options.arguments();
-        arguments.extend(options.files.iter().map(Into::into));
+        arguments.extend(options.files.iter().map(|file| pattern(&cwd.join(file)).into()));
         match self.dump(&cwd, &arguments).await? {
             Dumped::Answer(dump) => Ok(Inspection {
                 config_file: dump.config_file,
@@ -146,11 +174,20 @@ enum Dumped {
 
 /// The root that pyrefly names in its talk when it covers nothing: ``Found `…/pyproject.toml` marking …``.
 fn root_from_talk(error: &CheckerError, cwd: &Path) -> PathBuf {
-    let talk = if let CheckerError::NothingCovered { stderr, .. } = error { stderr.as_str() } else { "" };
+    let talk = if let CheckerError::NothingCovered { stderr, .. } | CheckerError::NoAnswer { stderr, .. } = error {
+        stderr
+    } else {
+        ""
+    };
     let file = ["Found `", "configured at `"]
         .iter()
         .find_map(|lead| talk.split_once(lead)?.1.split_once('`').map(|(file, _)| file));
     file.and_then(|file| Path::new(file).parent()).unwrap_or(cwd).to_owned()
+}
+
+/// The flags that leave obstacles out.
+fn left_out(obstacles: &BTreeMap<PathBuf, Obstacle>) -> impl Iterator<Item = OsString> {
+    obstacles.keys().flat_map(|path| ["--extend-project-excludes".into(), pattern(path).into()])
 }
 
 /// Some Python file below the folder, the first in order of names; virtual environments and hidden folders left out.
@@ -188,7 +225,11 @@ impl Dump {
         let mut dump = Self::default();
         let mut heading = "";
         let mut headings = 0;
-        for line in text.split('\n').map(|line| line.trim_end_matches('\r')) {
+        for line in text.split('\n') {
+            if heading == "Covered files" && dump.continues_file(line) {
+                continue;
+            }
+            let line = line.trim_end_matches('\r');
             let content = line.trim_start();
             match line.len() - content.len() {
                 0 if content.is_empty() => {}
@@ -211,6 +252,19 @@ impl Dump {
             return Err("covered files");
         }
         Ok(dump)
+    }
+
+    /// Takes the line for more of the last file's name, which holds a line feed when it isn't a Python file's yet.
+    fn continues_file(&mut self, line: &str) -> bool {
+        let unfinished = |file: &&mut PathBuf| {
+            file.extension().is_none_or(|ext| !["py", "pyi", "pyw", "ipynb"].iter().any(|known| ext == *known))
+        };
+        let Some(file) = self.covered.last_mut().filter(unfinished) else { return false };
+        let mut name = std::mem::take(file).into_os_string();
+        name.push("\n");
+        name.push(line);
+        *file = name.into();
+        true
     }
 
     fn heading(&mut self, content: &str, cwd: &Path) -> &'static str {
@@ -276,6 +330,8 @@ impl Dump {
             search_path,
             site_packages,
             covered: BTreeSet::new(),
+            obstacles: BTreeMap::new(),
+            index_fails: false,
             root,
         }
     }
@@ -399,6 +455,32 @@ mod tests {
         let seen = block_on(pyrefly().inspect(tree.path(), &project.options())).unwrap();
         // What an interpreter adds would come up a second time, after the import roots.
         assert!(!seen.roots.contains(&tree.path().join("lib")), "{:?}", seen.roots);
+    }
+
+    #[test]
+    fn a_name_with_line_feeds_is_one_file() {
+        let tree = Tree::new(&[("a\n\n  b.py", ""), ("z.py", ""), ("d\ne/m.py", "")]);
+        assert_eq!(covered(&tree, &project(&tree, ".")), ["a\n\n  b.py", "d\ne/m.py", "z.py"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_pyrefly_would_stumble_over_is_left_out() {
+        let tree = Tree::new(&[("pyproject.toml", ""), ("a.py", ""), ("sub/b.py", ""), (".gitignore", "ignored/")]);
+        let link = |target: &str, at: &str| std::os::unix::fs::symlink(target, tree.path().join(at)).unwrap();
+        let sound = project(&tree, ".");
+        assert!(!sound.index_fails && sound.obstacles.is_empty());
+        std::fs::create_dir(tree.path().join("ignored")).unwrap();
+        link("nowhere", "ignored/gone.py");
+        let ignored = project(&tree, "sub");
+        assert!(!ignored.index_fails && ignored.obstacles.contains_key(&tree.path().join("ignored/gone.py")));
+        link("nowhere [x]*", "gone [x]*.py");
+        link("..", "sub/up");
+        let stumbled = project(&tree, "sub");
+        assert!(stumbled.index_fails);
+        assert_eq!(covered(&tree, &stumbled), ["a.py", "sub/b.py"]);
+        let ignored_too = CheckOptions { ignored_too: true, ..stumbled.options() };
+        assert_eq!(block_on(pyrefly().check(tree.path(), &ignored_too)).unwrap().diagnostics, []);
     }
 
     #[test]

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::obstacles::pattern;
 use super::{CheckerError, Pyrefly, Scratch};
 use crate::text::ByteSpan;
 
@@ -78,7 +79,8 @@ impl Pyrefly {
             arguments.extend(["--search-path".into(), root.into()]);
         }
         arguments.push("--".into());
-        arguments.extend(files.iter().map(Into::into));
+        // A name is a pattern here; and one that starts with `@` would be read as a list of arguments.
+        arguments.extend(files.iter().map(|file| pattern(&cwd.join(file)).into()));
         let answer = self.ask(&arguments, &cwd).await?;
         if !report.is_dir() {
             return Err(CheckerError::NoAnswer { stderr: answer.last_lines(), command: answer.command });

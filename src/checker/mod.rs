@@ -4,6 +4,7 @@
 //! - [`install`]: the pinned version into tainie's own folder.
 //! - [`check`]: the diagnostics of a project.
 //! - [`config`]: what pyrefly itself says of a project (`dump-config`): root, import roots, covered files.
+//! - [`obstacles`]: the links and pipes that its walk over a project doesn't survive.
 //! - [`glean`]: every use of every name in given files.
 //! - [`run`]: one run of a program, with a time limit.
 //! - [`scratch`]: folders that go away with their owner.
@@ -15,6 +16,7 @@ mod config;
 mod error;
 mod glean;
 mod install;
+mod obstacles;
 mod program;
 mod run;
 mod scratch;
@@ -26,6 +28,7 @@ pub(crate) use config::{Inspection, ProjectConfig};
 pub(crate) use error::CheckerError;
 pub(crate) use glean::{GleanFacts, UseTarget};
 pub(crate) use install::{InstallStep, install};
+pub(crate) use obstacles::pattern;
 #[cfg(test)]
 pub(crate) use program::Candidate;
 pub(crate) use program::{FindOptions, Origin, Outcome, Pyrefly, Search, search};

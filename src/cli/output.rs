@@ -102,7 +102,13 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             let looked = format!("looked in {}", folders.join(", "));
             vec![looked, "name the workspace with --workspace DIR; a journal is made by the first edit that writes".to_owned()]
         }
+        Advice::AnotherPlace => vec![
+            "give FILE:LINE[:COL] of a name, both counted from 1 as editors do, or the symbol's dotted name".to_owned(),
+        ],
         Advice::Setup => vec!["run `tainie setup` to install the pinned pyrefly, or `tainie doctor` to see why".to_owned()],
+        Advice::MendProject => {
+            vec!["mend, move or remove what it names (a broken link, say), and run the command again".to_owned()]
+        }
         Advice::Installer => vec![
             "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
             "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
@@ -114,6 +120,18 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         )],
         Advice::NameWorkspace => vec!["give the folder that holds the Python sources as PATH".to_owned()],
         Advice::Wait => vec!["wait for it to end, then run the command again".to_owned()],
-        Advice::Permissions => vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()],
+        Advice::FileWritable { file } => vec![format!("make it writable; an edit can also leave it out with --exclude '{file}'")],
+        Advice::FolderWritable { folder } => vec![format!(
+            "make the folder {folder} writable, since a file is replaced as a whole; an edit can also leave it out with --exclude"
+        )],
+        Advice::StateWritable => {
+            vec!["make it writable, or set TAINIE_STATE_DIR for a journal elsewhere".to_owned()]
+        }
+        Advice::MoveJournal { path } => vec![format!(
+            "its runs can't be taken back any more: move {path} out of the way, and the next edit begins a new one"
+        )],
+        Advice::RenameFolder => {
+            vec!["rename the folder (or the one above it that is meant), or work on a copy elsewhere".to_owned()]
+        }
     }
 }

@@ -51,16 +51,23 @@ impl Here {
 
     /// A symbol argument: a place when it ends in a number, else a name.
     pub(super) fn asked(&self, symbol: &str, workspace: &ProjectRoot) -> Result<Asked, HarnessError> {
+        let malformed = |reason| HarnessError::Argument { argument: symbol.to_owned(), reason };
         let Some((file, line, column)) = split_place(symbol) else {
-            return Ok(Asked::Name(symbol.to_owned()));
+            return match no_name(symbol) {
+                Some(reason) => Err(malformed(reason)),
+                None => Ok(Asked::Name(symbol.to_owned())),
+            };
         };
-        let malformed =
-            |reason: &str| HarnessError::Argument { argument: symbol.to_owned(), reason: reason.to_owned() };
-        let line = line.checked_sub(1).ok_or_else(|| malformed("lines are counted from 1"))?;
-        let column = match column {
-            Some(column) => Some(column.checked_sub(1).ok_or_else(|| malformed("columns are counted from 1"))?),
-            None => None,
+        let line = line.checked_sub(1).ok_or_else(|| {
+            malformed(format!("read as line 0 of {file}, but lines are counted from 1; the first is {file}:1"))
+        })?;
+        let no_column = || {
+            let place = format!("{file}:{}", line + 1);
+            malformed(format!(
+                "read as column 0 of {place}, but columns are counted from 1; write {place}:1 for the first, or {place}"
+            ))
         };
+        let column = column.map(|column| column.checked_sub(1).ok_or_else(no_column)).transpose()?;
         let here = self.folder.join(file);
         let file = if here.exists() {
             // Found from the current folder; it may still be named through a link, and must lie in the workspace.
@@ -89,6 +96,25 @@ fn split_place(text: &str) -> Option<(&str, usize, Option<usize>)> {
     }
 }
 
+/// Why a text that is no place can't be a name either, where it looks like an attempt at a place.
+fn no_name(text: &str) -> Option<String> {
+    let is_number = |part: &str| part.parse::<usize>().is_ok();
+    let Some((rest, last)) = text.rsplit_once(':') else {
+        let is_file = [".py", ".pyi", ".pyw"].iter().any(|ending| text.ends_with(ending));
+        let how =
+            || format!("read as a file, which is no symbol; write {text}:LINE, or the dotted name of what you mean");
+        return is_file.then(how);
+    };
+    let (file, form, part) = match rest.rsplit_once(':') {
+        Some((file, line)) if is_number(line) => (file, "FILE:LINE:COL", "column"),
+        _ => (rest, "FILE:LINE", "line"),
+    };
+    let stem = file.trim_start_matches("./").split(".py").next().unwrap_or(file).replace(['/', ':'], ".");
+    let is_word = last.starts_with(|c: char| c.is_alphabetic() || c == '_');
+    let dotted = if is_word && part == "line" { format!(", or the dotted name {stem}.{last}") } else { String::new() };
+    Some(format!("read as {form}, but `{last}` is no {part} number; write {form} with numbers counted from 1{dotted}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -100,5 +126,17 @@ mod tests {
         assert_eq!(split_place("odd:1.py:3"), Some(("odd:1.py", 3, None)));
         assert_eq!(split_place("pkg.mod.f"), None);
         assert_eq!(split_place("a.py:x"), None);
+    }
+
+    #[test]
+    fn what_is_neither_place_nor_name_is_told_from_a_name() {
+        let said = |text| no_name(text).unwrap_or_default();
+        assert_eq!(no_name("pkg.mod.f"), None);
+        assert!(said("pkg/m.py:foo").ends_with("or the dotted name pkg.m.foo"), "{}", said("pkg/m.py:foo"));
+        assert!(said("m:foo").ends_with("or the dotted name m.foo"));
+        assert!(said("m.py:-1").contains("`-1` is no line number"));
+        assert!(said("m.py:").contains("`` is no line number"));
+        assert!(said("m.py:1:x").contains("`x` is no column number"));
+        assert!(said("m.py").contains("m.py:LINE"));
     }
 }

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use super::diagnostics::{Found, new_findings};
 use super::shadow::{Shadow, is_environment, left_out};
 use super::{GateError, GateMode};
-use crate::checker::{CheckOptions, CheckOutput, Inspection, ProjectConfig, Pyrefly};
+use crate::checker::{CheckOptions, CheckOutput, Inspection, ProjectConfig, Pyrefly, pattern};
 use crate::text::{RelPath, SourceText};
 
 /// The shadow, the flags and what the project says without any edit.
@@ -47,7 +47,7 @@ impl Judging {
         let is_copy = |file: &&PathBuf| file.starts_with(shadow.root());
         let extra: BTreeSet<PathBuf> = seen.covered.difference(&covered).filter(is_copy).cloned().collect();
         if !extra.is_empty() {
-            options.exclude = left_out(shadow.root(), &covered, &extra);
+            options.exclude.extend(left_out(shadow.root(), &covered, &extra));
             seen = pyrefly.inspect(shadow.workspace(), &options).await?;
         }
         let missing: Vec<String> = covered.difference(&seen.covered).map(|file| file.display().to_string()).collect();
@@ -58,9 +58,7 @@ impl Judging {
 
         let in_shadow = pyrefly.check(shadow.workspace(), &options).await?;
         let mut original = original;
-        let back =
-            |pattern: &String| pattern.replacen(&*shadow.root().to_string_lossy(), &project.root.to_string_lossy(), 1);
-        original.exclude = options.exclude.iter().map(back).collect();
+        original.exclude = rerooted(&options.exclude, shadow.root(), &project.root);
         let in_original = pyrefly.check(&workspace, &original).await?;
         // A link and its target are one file.
         covered = covered.iter().map(|file| file.canonicalize().unwrap_or_else(|_| file.clone())).collect();
@@ -150,8 +148,15 @@ fn moved(options: &CheckOptions, shadow: &Shadow) -> CheckOptions {
         search_path: options.search_path.iter().map(twin).collect(),
         site_packages: options.site_packages.iter().map(package).collect(),
         files: options.files.iter().map(twin).collect(),
+        exclude: rerooted(&options.exclude, shadow.original(), shadow.root()),
         ..options.clone()
     }
+}
+
+/// Patterns of paths below one root as patterns of paths below another.
+fn rerooted(patterns: &[String], from: &Path, to: &Path) -> Vec<String> {
+    let (from, to) = (pattern(from), pattern(to));
+    patterns.iter().map(|found| found.replacen(&from, &to, 1)).collect()
 }
 
 /// Imports and configuration of the shadow may come from the shadow, or from outside of the project. A root that the

@@ -30,8 +30,12 @@ pub(crate) enum Advice {
     CloseNames(Vec<Candidate>),
     /// The symbols that the name could mean.
     Candidates(Vec<Candidate>),
+    /// No name stands at the place.
+    AnotherPlace,
     /// There is no usable pyrefly.
     Setup,
+    /// pyrefly says what in the project stops it.
+    MendProject,
     /// pyrefly can't be installed here.
     Installer,
     /// The files changed since they were read.
@@ -48,8 +52,22 @@ pub(crate) enum Advice {
     NameWorkspace,
     /// Another process is at work.
     Wait,
-    /// A file or folder can't be written.
-    Permissions,
+    /// A file of the project can't be written.
+    FileWritable {
+        file: String,
+    },
+    /// The folder of a file of the project can't be written.
+    FolderWritable {
+        folder: String,
+    },
+    /// The journal can't be kept where it is.
+    StateWritable,
+    /// The journal can't be read.
+    MoveJournal {
+        path: String,
+    },
+    /// No program can be given the folder's name.
+    RenameFolder,
     /// Word the instruction exactly, or name a model server.
     WordOrModel,
     /// Name a model server.
@@ -85,6 +103,8 @@ pub(crate) enum HarnessError {
     Path(#[from] PathError),
     #[error("{path} can't be used as a workspace: {reason}")]
     Workspace { path: String, reason: String },
+    #[error("{path} can't be used as a workspace: the path isn't UTF-8, and the type checker can't be given another")]
+    WorkspaceName { path: String },
     #[error("{file} can't be read: {reason}")]
     Unreadable { file: String, reason: String },
     #[error("the oracle `{command}` can't be run: {reason}")]
@@ -137,6 +157,7 @@ impl HarnessError {
             | Self::Lsp(_)
             | Self::State(_)
             | Self::Unreadable { .. }
+            | Self::WorkspaceName { .. }
             | Self::Oracle { .. }
             | Self::Gate(_)
             | Self::NotUnderstood { .. }
@@ -176,28 +197,23 @@ impl HarnessError {
         match self {
             Self::Scout(ScoutError::NotFound { close, .. }) => Advice::CloseNames(close.clone()),
             Self::Scout(ScoutError::Ambiguous { candidates, .. }) => Advice::Candidates(candidates.clone()),
+            Self::Scout(ScoutError::Position { .. } | ScoutError::NothingThere { .. }) => Advice::AnotherPlace,
             Self::Checker(CheckerError::NoInstaller | CheckerError::Install { .. }) => Advice::Installer,
             // A program that is there and says nothing about this project isn't mended by installing it again.
             Self::Scout(ScoutError::Checker(CheckerError::NoAnswer { .. }))
-            | Self::Checker(CheckerError::NoAnswer { .. }) => Advice::None,
+            | Self::Checker(CheckerError::NoAnswer { .. }) => Advice::MendProject,
             Self::Scout(ScoutError::Checker(_) | ScoutError::Lsp(_)) | Self::Checker(_) => Advice::Setup,
-            Self::Apply(ApplyError::Stale { .. }) => Advice::Scout,
             Self::WorklistStale { symbol, .. } => Advice::ScoutAgain { symbol: symbol.clone() },
             Self::Undo(UndoError::Changed { run, .. }) => Advice::BringBack { run: *run },
             Self::Workspace { .. }
             | Self::WorklistElsewhere { .. }
             | Self::Scout(ScoutError::NoPython { .. } | ScoutError::NoWorkspace { .. }) => Advice::NameWorkspace,
-            Self::Apply(
-                ApplyError::ReadOnlyFile { .. }
-                | ApplyError::ReadOnlyFolder { .. }
-                | ApplyError::Journal(JournalError::Folder { .. }),
-            )
-            | Self::Journal(JournalError::Folder { .. }) => Advice::Permissions,
+            Self::WorkspaceName { .. } => Advice::RenameFolder,
+            Self::Apply(error) | Self::Undo(UndoError::Apply(error)) => apply_advice(error),
+            Self::Journal(error) | Self::Undo(UndoError::Journal(error)) => journal_advice(error),
             Self::State(StateError::NoJournal { looked, .. }) => {
                 Advice::Looked(looked.iter().map(|folder| folder.display().to_string()).collect())
             }
-            Self::Journal(JournalError::Locked { .. })
-            | Self::Apply(ApplyError::Journal(JournalError::Locked { .. })) => Advice::Wait,
             Self::NotUnderstood { .. } => Advice::WordOrModel,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
             Self::NoModelBuilt => Advice::BuildWithModel,
@@ -205,8 +221,6 @@ impl HarnessError {
             Self::NoInstruction => Advice::SayWhat,
             Self::Scout(_)
             | Self::Lsp(_)
-            | Self::Journal(_)
-            | Self::Apply(_)
             | Self::Undo(_)
             | Self::Path(_)
             | Self::Unreadable { .. }
@@ -222,6 +236,37 @@ impl HarnessError {
             | Self::Demo { .. }
             | Self::Argument { .. } => Advice::None,
         }
+    }
+}
+
+fn apply_advice(error: &ApplyError) -> Advice {
+    match error {
+        ApplyError::Stale { .. } => Advice::Scout,
+        ApplyError::ReadOnlyFile { file } => Advice::FileWritable { file: file.to_string() },
+        ApplyError::ReadOnlyFolder { file } => {
+            let folder = file.as_str().rsplit_once('/').map_or(".", |(folder, _)| folder);
+            Advice::FolderWritable { folder: folder.to_owned() }
+        }
+        ApplyError::Journal(error) => journal_advice(error),
+        ApplyError::Unfinished { .. }
+        | ApplyError::Contract { .. }
+        | ApplyError::Read { .. }
+        | ApplyError::Write { .. }
+        | ApplyError::Unverified { .. }
+        | ApplyError::Foreign { .. }
+        | ApplyError::NotRestored { .. } => Advice::None,
+    }
+}
+
+fn journal_advice(error: &JournalError) -> Advice {
+    match error {
+        JournalError::Folder { .. } => Advice::StateWritable,
+        JournalError::Locked { .. } => Advice::Wait,
+        JournalError::Damaged { path, .. } => Advice::MoveJournal { path: path.display().to_string() },
+        JournalError::Newer { .. }
+        | JournalError::Missing { .. }
+        | JournalError::Database { .. }
+        | JournalError::NoSuchRun { .. } => Advice::None,
     }
 }
 

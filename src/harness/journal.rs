@@ -10,7 +10,7 @@ use std::io::{Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension as _, Transaction, params};
 use serde_json::Value;
 
 use super::error::JournalError;
@@ -137,6 +137,23 @@ pub(super) struct Intent<'a> {
     pub(super) pre_image: &'a [u8],
 }
 
+/// What a journal's file is, where it is usable.
+enum Format {
+    Known,
+    /// No byte, or no table.
+    Empty,
+}
+
+/// A failure of the database. Bytes that are no database are told from a database that can't be used now.
+fn failed(path: &Path, source: rusqlite::Error) -> JournalError {
+    match source.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            JournalError::Damaged { path: path.to_owned(), detail: source.to_string() }
+        }
+        _ => JournalError::Database { path: path.to_owned(), source },
+    }
+}
+
 /// The journal as something to read; nothing is locked.
 pub(crate) struct History {
     connection: Connection,
@@ -153,10 +170,17 @@ impl History {
         // Read-write, for a transaction that a crash left behind; SQLite reads a write-protected file all the same.
         let history = Self::connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         match history.format()? {
-            FORMAT => Ok(history),
-            0 => Err(history.damaged("it has no tables")),
-            found => Err(history.other_format(found)),
+            Format::Known => Ok(history),
+            Format::Empty => history.without_runs(),
         }
+    }
+
+    /// What a crash left in its first moment, an empty file or one without tables, is a journal that holds nothing
+    /// yet. Whoever only reads it is shown an empty one, and the file stays as it is.
+    fn without_runs(self) -> Result<Self, JournalError> {
+        let connection = Connection::open_in_memory().map_err(|source| failed(&self.path, source))?;
+        connection.execute_batch(SCHEMA).map_err(|source| failed(&self.path, source))?;
+        Ok(Self { connection, path: self.path })
     }
 
     /// All runs, the oldest first.
@@ -237,7 +261,7 @@ impl History {
 
     fn connect(path: PathBuf, flags: OpenFlags) -> Result<Self, JournalError> {
         let connection = Connection::open_with_flags(&path, flags | OpenFlags::SQLITE_OPEN_NO_MUTEX)
-            .map_err(|source| JournalError::Database { path: path.clone(), source })?;
+            .map_err(|source| failed(&path, source))?;
         let history = Self { connection, path };
         history.query(|connection| {
             connection.busy_timeout(PATIENCE)?;
@@ -246,20 +270,24 @@ impl History {
         Ok(history)
     }
 
-    fn format(&self) -> Result<i64, JournalError> {
-        self.query(|connection| connection.pragma_query_value(None, "user_version", |row| row.get(0)))
+    fn format(&self) -> Result<Format, JournalError> {
+        let found = self.query(|connection| connection.pragma_query_value(None, "user_version", |row| row.get(0)))?;
+        let tables: i64 =
+            self.query(|connection| connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0)))?;
+        match (found, tables) {
+            (FORMAT, _) => Ok(Format::Known),
+            (0, 0) => Ok(Format::Empty),
+            (0, _) => Err(self.damaged("it holds tables that aren't tainie's")),
+            (found, _) => Err(JournalError::Newer { path: self.path.clone(), found, known: FORMAT }),
+        }
     }
 
     fn query<T>(&self, ask: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, JournalError> {
-        ask(&self.connection).map_err(|source| JournalError::Database { path: self.path.clone(), source })
+        ask(&self.connection).map_err(|source| failed(&self.path, source))
     }
 
     fn damaged(&self, detail: &str) -> JournalError {
         JournalError::Damaged { path: self.path.clone(), detail: detail.to_owned() }
-    }
-
-    fn other_format(&self, found: i64) -> JournalError {
-        JournalError::Newer { path: self.path.clone(), found, known: FORMAT }
     }
 }
 
@@ -279,12 +307,11 @@ impl Journal {
         let history = History::connect(state.join(JOURNAL_FILE), flags)?;
         let mut journal = Self { history, _lock: lock };
         match journal.history.format()? {
-            FORMAT => {}
-            0 => journal.write(|transaction| {
+            Format::Known => {}
+            Format::Empty => journal.write(|transaction| {
                 transaction.execute_batch(SCHEMA)?;
                 transaction.pragma_update(None, "user_version", FORMAT)
             })?,
-            found => return Err(journal.history.other_format(found)),
         }
         // A commit is on the disk, folder entry included, when it returns.
         journal.history.query(|connection| connection.pragma_update(None, "synchronous", "EXTRA"))?;
@@ -354,7 +381,7 @@ impl Journal {
     }
 
     fn write<T>(&mut self, change: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, JournalError> {
-        let failed = |source| JournalError::Database { path: self.history.path.clone(), source };
+        let failed = |source| failed(&self.history.path, source);
         let transaction = self.history.connection.transaction().map_err(failed)?;
         let value = change(&transaction).map_err(failed)?;
         transaction.commit().map_err(failed)?;
@@ -486,7 +513,38 @@ mod tests {
     fn a_file_that_is_no_database_is_an_error() {
         let state = state();
         std::fs::write(state.path().join(JOURNAL_FILE), "this is not a database at all, just some text").unwrap();
-        assert!(matches!(Journal::open(state.path()).err(), Some(JournalError::Database { .. })));
+        assert!(matches!(Journal::open(state.path()).err(), Some(JournalError::Damaged { .. })));
+        assert!(matches!(History::open(state.path()).err(), Some(JournalError::Damaged { .. })));
+    }
+
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "the test leaves what a crash leaves")]
+    fn what_a_crash_leaves_of_a_new_journal_holds_nothing_yet() {
+        let empty = state();
+        std::fs::write(empty.path().join(JOURNAL_FILE), "").unwrap();
+        let bare = state();
+        let connection = Connection::open(bare.path().join(JOURNAL_FILE)).unwrap();
+        connection.execute_batch("CREATE TABLE t (x); DROP TABLE t; VACUUM;").unwrap();
+        drop(connection);
+        assert!(bare.path().join(JOURNAL_FILE).metadata().unwrap().len() > 0);
+        for state in [empty, bare] {
+            assert_eq!(History::open(state.path()).unwrap().runs().unwrap(), []);
+            let mut journal = Journal::open_existing(state.path()).unwrap();
+            assert_eq!(journal.history().unfinished().unwrap(), None);
+            journal.intend(&NewRun::default(), "2026-12-01T12:30:00Z", &[]).unwrap();
+            drop(journal);
+            assert_eq!(History::open(state.path()).unwrap().runs().unwrap().len(), 1);
+        }
+    }
+
+    #[test]
+    fn a_database_of_somebody_else_is_left_alone() {
+        let state = state();
+        let connection = Connection::open(state.path().join(JOURNAL_FILE)).unwrap();
+        connection.execute_batch("CREATE TABLE t (x)").unwrap();
+        drop(connection);
+        assert!(matches!(History::open(state.path()).err(), Some(JournalError::Damaged { .. })));
+        assert!(matches!(Journal::open(state.path()).err(), Some(JournalError::Damaged { .. })));
     }
 
     #[test]

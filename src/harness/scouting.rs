@@ -1,8 +1,8 @@
 //! `scout` and `resolve`: from what was asked to a frozen worklist.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use crate::checker::{CheckerError, Pyrefly};
+use crate::checker::{CheckerError, ProjectConfig, Pyrefly};
 use crate::plan::{Effort, Family, ScoutOptions, SymbolPath, Worklist};
 use crate::scout::{self, Codebase, Query, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
@@ -110,11 +110,16 @@ pub(super) async fn scout_first(
         Family::Overrides => scout::with_overrides(&mut codebase, &mut definitions, group).await?,
     };
     let (glean, references) = (wiring::glean(pyrefly, effort), wiring::references(pyrefly, effort));
+    // An index that was never built answers with nothing, which must not look like "no references".
+    let references = project.as_ref().is_none_or(|project| !project.index_fails).then_some(&references);
     let watch = Watching(progress);
     let mut worklist =
-        scout::find(&mut codebase, group, &mut definitions, (&glean, &references), effort, &watch).await?;
+        scout::find(&mut codebase, group, &mut definitions, (&glean, references), effort, &watch).await?;
     definitions.stop().await;
-    worklist.notes.extend(outside_note(workspace, &project, worklist.symbol.path.name())?);
+    if let Some(project) = project {
+        worklist.notes.extend(outside_note(workspace, &project.root, worklist.symbol.path.name())?);
+        worklist.notes.extend(obstacles_note(&project));
+    }
     Ok((index, worklist))
 }
 
@@ -129,6 +134,25 @@ fn outside_note(workspace: &ProjectRoot, project: &Path, name: &str) -> Result<O
     let up = vec![".."; up].join("/");
     let mentions = if outside == 1 { "mention" } else { "mentions" };
     Ok(Some(format!("{outside} {mentions} outside {below}/; run on {up} to include them")))
+}
+
+/// One line about what the type checker can't pass, for the project's checks leave it out.
+fn obstacles_note(project: &ProjectConfig) -> Option<String> {
+    const NAMED: usize = 3;
+    if project.obstacles.is_empty() {
+        return None;
+    }
+    let shown = |path: &Path| path.strip_prefix(&project.root).unwrap_or(path).display().to_string();
+    let named = project.obstacles.iter().take(NAMED).map(|(path, why)| format!("{} ({})", shown(path), why.as_str()));
+    let more = project.obstacles.len().saturating_sub(NAMED);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let named = named.collect::<Vec<_>>().join(", ");
+    let index = if project.index_fails {
+        "; its index of references isn't built beside them and was not asked: remove them to have that cross-check too"
+    } else {
+        ""
+    };
+    Some(format!("the type checker can't pass these, and checks leave them out: {named}{more}{index}"))
 }
 
 /// Says what a name or a position means.
@@ -160,16 +184,22 @@ pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<C
     Ok(open_in_project(pyrefly, workspace).await?.0)
 }
 
-/// The same, and the root of the project around the workspace.
-async fn open_in_project(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<(Codebase, PathBuf), HarnessError> {
+/// The same, and the project around the workspace where the type checker covers any of its files.
+async fn open_in_project(
+    pyrefly: &Pyrefly,
+    workspace: &ProjectRoot,
+) -> Result<(Codebase, Option<ProjectConfig>), HarnessError> {
+    if workspace.as_path().to_str().is_none() {
+        return Err(HarnessError::WorkspaceName { path: workspace.to_string() });
+    }
     // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
     let mut codebase = Codebase::open(workspace)?;
     match pyrefly.dump_config(workspace.as_path()).await {
         Ok(config) => {
             codebase.name_modules_from(&config.roots_for_files());
-            Ok((codebase, config.root))
+            Ok((codebase, Some(config)))
         }
-        Err(CheckerError::NothingCovered { .. }) => Ok((codebase, workspace.as_path().to_owned())),
+        Err(CheckerError::NothingCovered { .. }) => Ok((codebase, None)),
         Err(error) => Err(error.into()),
     }
 }

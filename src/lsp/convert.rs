@@ -2,11 +2,12 @@
 
 use lsp_types::{
     ClientCapabilities, DidCloseTextDocumentParams, DidOpenTextDocumentParams, DynamicRegistrationClientCapabilities,
-    GeneralClientCapabilities, GotoCapability, GotoDefinitionParams, GotoDefinitionResponse, InitializeParams,
-    Location, PartialResultParams, Position, PositionEncodingKind, Range, ReferenceContext, ReferenceParams,
-    TextDocumentClientCapabilities, TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Uri,
-    WorkDoneProgressParams, WorkspaceClientCapabilities, WorkspaceFolder,
+    GeneralClientCapabilities, GotoCapability, GotoDefinitionParams, InitializeParams, PartialResultParams, Position,
+    PositionEncodingKind, Range, ReferenceContext, ReferenceParams, TextDocumentClientCapabilities,
+    TextDocumentIdentifier, TextDocumentItem, TextDocumentPositionParams, Uri, WorkDoneProgressParams,
+    WorkspaceClientCapabilities, WorkspaceFolder,
 };
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::text::Utf16Position;
@@ -83,13 +84,37 @@ fn place(uri: Uri, at: Utf16Position) -> TextDocumentPositionParams {
     }
 }
 
-/// The four shapes of an answer to "where is this defined", as one list.
-pub(super) fn locations(answer: Option<GotoDefinitionResponse>) -> Vec<Location> {
+/// A place in an answer. Its URI stays text: pyrefly leaves `[`, `]` and `|` in it as they are, and the protocol's
+/// own type would refuse the whole answer.
+#[derive(Debug, Deserialize)]
+pub(super) struct Location {
+    pub(super) uri: String,
+    pub(super) range: Range,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Link {
+    target_uri: String,
+    target_selection_range: Range,
+}
+
+/// The shapes of an answer to "where is this defined", beside `null`.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Defined {
+    Scalar(Location),
+    Array(Vec<Location>),
+    Links(Vec<Link>),
+}
+
+/// All of them as one list.
+pub(super) fn locations(answer: Option<Defined>) -> Vec<Location> {
     match answer {
         None => Vec::new(),
-        Some(GotoDefinitionResponse::Scalar(location)) => vec![location],
-        Some(GotoDefinitionResponse::Array(locations)) => locations,
-        Some(GotoDefinitionResponse::Link(links)) => links
+        Some(Defined::Scalar(location)) => vec![location],
+        Some(Defined::Array(locations)) => locations,
+        Some(Defined::Links(links)) => links
             .into_iter()
             .map(|link| Location { uri: link.target_uri, range: link.target_selection_range })
             .collect(),

@@ -12,11 +12,12 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use lsp_types::{Location, Uri};
+use lsp_types::Uri;
 use serde_json::{Value, json};
 use tokio::process::{ChildStdin, ChildStdout};
 
 use super::client::Client;
+use super::convert::Location;
 use super::error::{ClientError, LspError};
 use super::process::{Launch, ServerProcess};
 use super::{convert, uri};
@@ -252,7 +253,7 @@ impl Session {
     fn target(&mut self, location: &Location) -> Target {
         let (start, end) = convert::ends(location.range);
         let Some(path) = uri::to_path(&location.uri) else {
-            return Target { file: TargetFile::Outside(PathBuf::from(location.uri.as_str())), start, end };
+            return Target { file: TargetFile::Outside(PathBuf::from(&location.uri)), start, end };
         };
         let start = self.without_mark(&path, start);
         let end = self.without_mark(&path, end);

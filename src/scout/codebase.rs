@@ -23,6 +23,9 @@ const INTERNAL_FOLDERS: [&str; 5] = [".git", ".hg", ".tainie", ".mypy_cache", ".
 const VENDORED_FOLDERS: [&str; 5] = ["_vendor", "vendor", "vendored", "_vendored", "third_party"];
 /// Larger files are data.
 const MAX_FILE_BYTES: u64 = 16 << 20;
+const NOT_A_FILE: &str = "a pipe, a socket or a device, which nobody can search";
+/// How much of a folder elsewhere is searched.
+const MAX_ENTRIES_BEHIND_A_LINK: usize = 20_000;
 /// How much of a file is looked at for the mark of a generator.
 const HEADER_BYTES: usize = 1000;
 
@@ -128,6 +131,14 @@ impl Codebase {
         }
     }
 
+    /// A folder that can't be looked into may hold anything.
+    fn note_unreadable(&mut self, error: &ignore::Error) {
+        if let Some(file) = path_of(error).and_then(|path| self.root.relativize(path).ok()) {
+            let message = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
+            self.unread.insert(Unread { file, reason: Reason::Unreadable, message });
+        }
+    }
+
     /// Files that hold the text and whose name isn't UTF-8, so that no JSON and no protocol can name them.
     pub(super) fn unnameable_with(&self, text: &str) -> Vec<String> {
         let texts = BTreeSet::from([text.to_owned()]);
@@ -153,7 +164,14 @@ impl Codebase {
         builder.standard_filters(false);
         let root = self.root.clone();
         let mut environments = Environments::default();
-        for entry in builder.build().flatten() {
+        for entry in builder.build() {
+            let entry = match entry {
+                Ok(entry) => entry,
+                Err(error) => {
+                    self.note_unreadable(&error);
+                    continue;
+                }
+            };
             if entry.path() == root.as_path() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
                 continue;
             }
@@ -185,6 +203,14 @@ impl Codebase {
         environments: &mut Environments,
     ) -> Standing {
         let unread = |reason, message: &str| Standing::Unread(reason, message.to_owned());
+        let is_link = entry.file_type().is_some_and(|kind| kind.is_symlink());
+        if is_link && entry.path().is_dir() {
+            return self.judge_folder_link(entry.path());
+        }
+        // Emacs marks a file that it has open with a dangling link of this name.
+        if is_link && file.file_name().starts_with(".#") {
+            return Standing::Foreign;
+        }
         let is_python = match file.extension() {
             Some("py" | "pyi" | "pyw") => true,
             Some("ipynb") => return unread(Reason::Notebook, "a notebook: its cells aren't searched yet"),
@@ -199,8 +225,11 @@ impl Codebase {
         if !is_python {
             return Standing::Foreign;
         }
-        if entry.file_type().is_some_and(|kind| kind.is_symlink()) {
+        if is_link {
             return self.judge_link(entry.path());
+        }
+        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+            return unread(Reason::Unreadable, NOT_A_FILE);
         }
         if let Some(folder) = file.directories().into_iter().find(|name| name.starts_with('.')) {
             let message = format!("below the hidden folder {folder}, which the type checker doesn't read");
@@ -233,8 +262,25 @@ impl Codebase {
                 let message = format!("a symbolic link that leaves the workspace, to {}", target.display());
                 Standing::Unread(Reason::Symlink, message)
             }
-            Err(_) => Standing::Unread(Reason::Symlink, "a dangling symbolic link".to_owned()),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                Standing::Unread(Reason::Symlink, "a dangling symbolic link".to_owned())
+            }
+            Err(error) => Standing::Unread(Reason::Symlink, format!("a symbolic link that can't be followed: {error}")),
         }
+    }
+
+    /// Folders are looked at under their own names alone. What a link to one elsewhere leads to is no part of the
+    /// workspace, although the type checker reads it.
+    fn judge_folder_link(&self, path: &Path) -> Standing {
+        let message = match path.canonicalize() {
+            Ok(target) if self.root.as_path().starts_with(&target) => {
+                "a symbolic link to a folder that holds the workspace, which isn't followed".to_owned()
+            }
+            Ok(target) if target.starts_with(self.root.as_path()) => return Standing::Foreign,
+            Ok(target) => format!("a symbolic link to a folder outside the workspace, {}", target.display()),
+            Err(error) => format!("a symbolic link that can't be followed: {error}"),
+        };
+        Standing::Unread(Reason::Symlink, message)
     }
 
     /// Files that are looked at and hold one of the texts.
@@ -260,11 +306,14 @@ impl Codebase {
     /// Files that aren't looked at and hold the text, or couldn't be searched for it.
     pub(super) fn unread_with(&self, text: &str) -> Vec<Unread> {
         let texts = BTreeSet::from([text.to_owned()]);
-        let holds = |unread: &&Unread| match read(&self.root.join(&unread.file)) {
-            Ok(bytes) => holds_any(&bytes, &texts),
-            Err(_) => unread.reason == Reason::Symlink,
-        };
-        self.unread.iter().filter(holds).cloned().collect()
+        let unreadable = self.files.iter().filter_map(|file| {
+            let error = std::fs::File::open(self.root.join(file)).err()?;
+            Some(Unread { file: file.clone(), reason: Reason::Unreadable, message: error.to_string() })
+        });
+        let holds = |unread: &&Unread| may_hold(&self.root.join(&unread.file), &self.root, &texts);
+        let mut found: Vec<Unread> = self.unread.iter().filter(holds).cloned().chain(unreadable).collect();
+        found.sort();
+        found
     }
 
     /// Reads and parses a file of the workspace, once. `None`: it can't be read or isn't UTF-8, which
@@ -410,8 +459,40 @@ fn module_stem(file: &RelPath) -> Option<&str> {
     }
 }
 
+/// A pipe would be waited for, and a device may never end.
 fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    std::fs::read(path)
+    if path.metadata()?.is_file() { std::fs::read(path) } else { Err(std::io::Error::other(NOT_A_FILE)) }
+}
+
+/// Whether what isn't looked at holds one of the texts, as far as can be told: what can't be read may, and so may a
+/// folder that is too large to search or that holds the workspace.
+fn may_hold(path: &Path, workspace: &ProjectRoot, texts: &BTreeSet<String>) -> bool {
+    let Ok(folder) = path.canonicalize().map_err(drop).and_then(|real| if real.is_dir() { Ok(real) } else { Err(()) })
+    else {
+        return read(path).map_or(true, |bytes| holds_any(&bytes, texts));
+    };
+    let is_python = |path: &Path| path.extension().is_some_and(|extension| extension == "py" || extension == "pyi");
+    let mut left = MAX_ENTRIES_BEHIND_A_LINK;
+    workspace.as_path().starts_with(&folder)
+        || WalkBuilder::new(folder).standard_filters(false).build().any(|entry| {
+            left = left.saturating_sub(1);
+            let Ok(entry) = entry else { return true };
+            let holds = || read(entry.path()).is_ok_and(|bytes| holds_any(&bytes, texts));
+            left == 0 || is_python(entry.path()) && holds()
+        })
+}
+
+fn path_of(error: &ignore::Error) -> Option<&Path> {
+    match error {
+        ignore::Error::WithPath { path, .. } => Some(path),
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
+        ignore::Error::Partial(_)
+        | ignore::Error::Loop { .. }
+        | ignore::Error::Io(_)
+        | ignore::Error::Glob { .. }
+        | ignore::Error::UnrecognizedFileType(_)
+        | ignore::Error::InvalidDefinition => None,
+    }
 }
 
 fn load(path: &Path) -> Result<Loaded, (Reason, String)> {
@@ -428,6 +509,9 @@ fn holds_any(bytes: &[u8], texts: &BTreeSet<String>) -> bool {
 
 fn is_python_script(path: &Path) -> bool {
     use std::io::Read as _;
+    if !path.is_file() {
+        return false;
+    }
     let mut first = [0; 128];
     let Ok(read) = std::fs::File::open(path).and_then(|mut file| file.read(&mut first)) else { return false };
     let line = first.get(..read).and_then(|bytes| bytes.split(|&b| b == b'\n').next()).unwrap_or_default();

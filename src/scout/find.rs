@@ -22,12 +22,13 @@ pub(crate) use ledger::use_at;
 /// (2,818 files) 11 of 17 CPU seconds for a name with 53 mentions, and glean 3 more, to add no site and no doubt.
 const ORDINARY_TREE: usize = 1000;
 
-/// Finds and classifies every mention of a resolved symbol.
+/// Finds and classifies every mention of a resolved symbol. Without `references` that source is left out, and the
+/// worklist says so.
 pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
     codebase: &mut Codebase,
     group: Group,
     definitions: &mut D,
-    (glean, references): (&G, &R),
+    (glean, references): (&G, Option<&R>),
     effort: Effort,
     watch: &dyn Watch,
 ) -> Result<Worklist, ScoutError> {
@@ -37,18 +38,27 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
     if everything {
         // Each needs only the question, so the index is built while the census goes on.
         let census = scout.settle(definitions, watch);
+        let asked = async {
+            Ok::<_, ScoutError>(match references {
+                Some(references) => Some((references, references.ask(&question).await?)),
+                None => None,
+            })
+        };
         let (facts, references_found) = if effort.is_sequential() {
             census.await?;
-            (glean.ask(&question).await?, references.ask(&question).await?)
+            (glean.ask(&question).await?, asked.await?)
         } else {
-            let ((), facts, found) = tokio::try_join!(census, glean.ask(&question), references.ask(&question))?;
+            let ((), facts, found) = tokio::try_join!(census, glean.ask(&question), asked)?;
             (facts, found)
         };
         scout.take(glean, facts, Extent::All);
-        scout.take(references, references_found, Extent::All);
+        match references_found {
+            Some((references, found)) => scout.take(references, found, Extent::All),
+            None => drop(scout.asked.insert(Source::References, Extent::Nothing)),
+        }
     } else {
         scout.settle(definitions, watch).await?;
-        scout.leave_out(references.source());
+        scout.leave_out(Source::References);
     }
     // Files that hold the symbol under another name came to light meanwhile; or those with an open question.
     let rest = if everything { &scout.candidates() - &question.files } else { scout.open_files() };

@@ -28,7 +28,7 @@ pub(crate) enum SourceError {
 /// whoever made it looked at another text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum PositionError {
-    #[error("line {} is past the end ({lines} lines)", line + 1)]
+    #[error("line {} is past the end ({lines} {})", line + 1, if *lines == 1 { "line" } else { "lines" })]
     LinePastEnd { line: usize, lines: usize },
     #[error("column {} is past the end of line {} ({length} wide)", column + 1, line + 1)]
     ColumnPastEnd { line: usize, column: usize, length: usize },

@@ -134,7 +134,10 @@ impl SourceText {
     }
 
     fn line_content(&self, line: usize) -> Result<(usize, &str), PositionError> {
-        let past_end = PositionError::LinePastEnd { line, lines: self.lines.count() };
+        // What follows the last line end is a place, but no line that an editor would count.
+        let after_last_end = self.lines.count() > 1 && self.text.ends_with(['\n', '\r']);
+        let lines = self.lines.count() - usize::from(after_last_end);
+        let past_end = PositionError::LinePastEnd { line, lines };
         let (start, end) = self.content_bounds(line).ok_or(past_end)?;
         let content = self.text.get(start..end).expect("the bounds of a line are character borders");
         Ok((start, content))
@@ -193,7 +196,7 @@ mod tests {
         let utf16 = |line, unit| source.offset_of_utf16(Utf16Position::new(line, unit));
         assert!(matches!(utf16(0, 2), Err(PositionError::InsideSurrogatePair(_))));
         assert!(matches!(utf16(0, 9), Err(PositionError::ColumnPastEnd { length: 3, .. })));
-        assert!(matches!(utf16(7, 0), Err(PositionError::LinePastEnd { lines: 2, .. })));
+        assert!(matches!(utf16(7, 0), Err(PositionError::LinePastEnd { lines: 1, .. })));
         assert!(matches!(source.offset(Position::new(0, 3)), Err(PositionError::ColumnPastEnd { .. })));
         assert!(matches!(source.position(ByteOffset::new(2)), Err(PositionError::NotABoundary { .. })));
     }

@@ -81,8 +81,14 @@ enum Step {
     Write { write: String, text: String },
     /// Somebody else appends to a file.
     Append { append: String, text: String },
-    /// Nobody may write below this folder any more.
+    /// Nobody may write this file, or below this folder, any more.
     ReadOnly { read_only: String },
+    /// Nothing may be made or replaced in this folder any more.
+    ClosedFolder { closed_folder: String },
+    /// A symbolic link is made.
+    Link { link: String, to: String },
+    /// A pipe that nobody writes to is made.
+    Pipe { pipe: String },
     /// A virtual environment is made in the project, with editable installs of folders of the project.
     Venv { venv: String, editable: Vec<String> },
 }
@@ -134,7 +140,13 @@ impl StepKind {
     pub(crate) fn args(&self) -> Option<&[String]> {
         match &self.0 {
             Step::Args(args) | Step::Keep { run: args, .. } => Some(args),
-            Step::Write { .. } | Step::Append { .. } | Step::ReadOnly { .. } | Step::Venv { .. } => None,
+            Step::Write { .. }
+            | Step::Append { .. }
+            | Step::ReadOnly { .. }
+            | Step::ClosedFolder { .. }
+            | Step::Link { .. }
+            | Step::Pipe { .. }
+            | Step::Venv { .. } => None,
         }
     }
 }
@@ -161,7 +173,9 @@ impl Stage<'_> {
             Step::Args(args) => self.ran(args, None),
             Step::Keep { run, stdout_to } => self.ran(run, Some(stdout_to)),
             Step::Write { write, text } => {
-                fs::write(root.join(write), text).expect("a copy can be written");
+                let path = root.join(write);
+                fs::create_dir_all(path.parent().expect("a file has a folder")).expect("a copy can be written");
+                fs::write(path, text).expect("a copy can be written");
                 (format!("# somebody else writes {write}\n"), None)
             }
             Step::Append { append, text } => {
@@ -173,6 +187,19 @@ impl Stage<'_> {
             Step::ReadOnly { read_only } => {
                 make_read_only(&root.join(read_only));
                 (format!("# {read_only} becomes read-only\n"), None)
+            }
+            Step::ClosedFolder { closed_folder } => {
+                close_folder(&root.join(closed_folder));
+                (format!("# nothing may be replaced in {closed_folder} any more\n"), None)
+            }
+            Step::Link { link, to } => {
+                crate::support::link(Path::new(to), &root.join(link));
+                (format!("# {link} becomes a link to {to}\n"), None)
+            }
+            Step::Pipe { pipe } => {
+                let made = run(Command::new("mkfifo").arg(root.join(pipe)));
+                assert_eq!(made.code, Some(0), "a pipe can be made: {}", made.stderr);
+                (format!("# {pipe} becomes a pipe\n"), None)
             }
             Step::Venv { venv, editable } => {
                 make_venv(root, venv, editable);
@@ -345,10 +372,25 @@ fn make_venv(root: &Path, venv: &str, editable: &[String]) {
 fn make_read_only(root: &Path) {
     use std::os::unix::fs::PermissionsExt as _;
 
+    if root.is_file() {
+        return fs::set_permissions(root, fs::Permissions::from_mode(0o444)).expect("a file of one's own");
+    }
     for path in crate::support::files_below(root) {
         fs::set_permissions(root.join(path), fs::Permissions::from_mode(0o444)).expect("a file of one's own");
     }
-    fs::set_permissions(root, fs::Permissions::from_mode(0o555)).expect("a folder of one's own");
+    close_folder(root);
+}
+
+#[cfg(unix)]
+fn close_folder(folder: &Path) {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o555)).expect("a folder of one's own");
+}
+
+#[cfg(not(unix))]
+fn close_folder(_folder: &Path) {
+    panic!("a case with a read-only folder needs unix");
 }
 
 #[cfg(not(unix))]

@@ -23,7 +23,8 @@ pub(crate) fn repository(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
 }
 
-/// The files below a folder, `/`-separated and sorted. Symbolic links to folders aren't followed.
+/// The files below a folder, `/`-separated and sorted. Symbolic links are among them, whatever they lead to; pipes
+/// aren't.
 pub(crate) fn files_below(root: &Path) -> Vec<String> {
     let mut files = Vec::new();
     let mut folders = vec![root.to_path_buf()];
@@ -32,7 +33,7 @@ pub(crate) fn files_below(root: &Path) -> Vec<String> {
             let path = entry.expect("an entry of a folder can be read").path();
             if path.is_dir() && !path.is_symlink() {
                 folders.push(path);
-            } else {
+            } else if path.is_file() || path.is_symlink() {
                 let relative = path.strip_prefix(root).expect("what was found in a folder lies below it");
                 files.push(relative.to_str().expect("fixtures have UTF-8 names").replace('\\', "/"));
             }
@@ -51,10 +52,29 @@ pub(crate) fn read_tree(root: &Path) -> Tree {
         .into_iter()
         .filter(|path| !path.split('/').any(|segment| segment == ".tainie" || segment == VENV))
         .map(|path| {
-            let bytes = fs::read(root.join(&path)).unwrap_or_else(|e| panic!("{path} can be read: {e}"));
+            let bytes = read(&root.join(&path)).unwrap_or_else(|e| panic!("{path} can be read: {e}"));
             (path, bytes)
         })
         .collect()
+}
+
+/// What a file holds, or where a link leads.
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path.is_symlink() {
+        return fs::read_link(path).map(|target| format!("-> {}", target.display()).into_bytes());
+    }
+    fs::read(path)
+}
+
+/// Makes a symbolic link.
+#[cfg(unix)]
+pub(crate) fn link(target: &Path, at: &Path) {
+    std::os::unix::fs::symlink(target, at).expect("a link in the temporary folder can be made");
+}
+
+#[cfg(not(unix))]
+pub(crate) fn link(_target: &Path, _at: &Path) {
+    panic!("a case with links needs unix");
 }
 
 /// Copies a project without what earlier runs of tainie and of Python left in it.
@@ -74,7 +94,10 @@ fn copy_files(from: &Path, to: &Path, paths: impl IntoIterator<Item = String>) {
     for path in paths {
         let target = to.join(&path);
         fs::create_dir_all(target.parent().expect("a file has a folder")).expect("a folder in a copy can be made");
-        fs::copy(from.join(&path), &target).unwrap_or_else(|e| panic!("{path} can be copied: {e}"));
+        match fs::read_link(from.join(&path)) {
+            Ok(to) => link(&to, &target),
+            Err(_) => drop(fs::copy(from.join(&path), &target).unwrap_or_else(|e| panic!("{path} can be copied: {e}"))),
+        }
     }
 }
 

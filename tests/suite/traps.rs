@@ -24,6 +24,7 @@
 //! | 21 | glean's lines drift where lines end in CRLF | `carriage_returns_move_nothing` |
 //! | 22 | editable installs lead out of the project | the cases `two-editable-packages` and `two-editable-packages-wrong-edit` |
 //! | 24 | a definition is a place of the file on disk | `gate`: `a_text_other_than_the_scouted_one_is_refused`; the case `stale-worklist` |
+//! | – | one dangling link empties the index, and a check gives no answer | `an_index_that_a_dangling_link_empties_is_not_asked`, and the cases `links-…` and `pipes-and-devices` |
 //! | 25 | files left out by the configuration | `a_file_that_the_configuration_leaves_out_is_scouted` |
 //!
 //! Then the ways in which a definition elsewhere is no decoy: the tests whose names begin with `elsewhere_`.
@@ -347,6 +348,55 @@ fn a_linked_file_counts_once() {
         ["core.py:1:5 definition", "use.py:1:18 import", "use.py:2:1 site definition+glean+references"]
     );
     assert_eq!(left_files(&worklist), ["link.py symlink"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_index_that_a_dangling_link_empties_is_not_asked() {
+    let link = |root: &Path| crate::support::link(Path::new("nowhere"), &root.join("data.txt"));
+    let worklist = scout_after(&[CORE, ("use.py", CALL)], "core.f", link);
+    assert_eq!(
+        mentions(&worklist),
+        ["core.py:1:5 definition", "use.py:1:18 import", "use.py:2:1 site definition+glean"]
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn what_can_not_be_read_may_hold_the_name() {
+    use std::os::unix::fs::PermissionsExt as _;
+
+    let mut for_root = false;
+    let shut = |root: &Path| {
+        fs::create_dir(root.join("locked")).expect("a temporary folder can be written");
+        for name in ["shut.py", "locked"] {
+            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0)).expect("a file of one's own");
+        }
+        for_root = fs::read(root.join("shut.py")).is_ok();
+    };
+    let worklist = scout_after(&[CORE, ("use.py", CALL), ("shut.py", "")], "core.f", shut);
+    if !for_root {
+        assert_eq!(left_files(&worklist), ["locked unreadable", "shut.py unreadable"]);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_workspace_whose_name_no_protocol_can_say_is_refused_by_name() {
+    use std::os::unix::ffi::OsStrExt as _;
+
+    let folder = temporary_folder();
+    let root = folder.path().join(std::ffi::OsStr::from_bytes(b"caf\xe9"));
+    fs::create_dir(&root).expect("a temporary folder can be written");
+    for (file, text) in [CORE, ("use.py", CALL)] {
+        fs::write(root.join(file), text).expect("a temporary folder can be written");
+    }
+    for args in [&["scout", "f"][..], &["resolve", "use.py:2"], &["edit", "f", "--instruction", "pass `x=1`"]] {
+        let args: Vec<String> = args.iter().map(|&arg| arg.to_owned()).collect();
+        let Ended { code, stderr, .. } = tainie(&root, &args, &BTreeMap::new());
+        assert_eq!(code, Some(3), "{stderr}");
+        assert!(stderr.contains("isn't UTF-8") && stderr.contains("rename the folder"), "{stderr}");
+    }
 }
 
 #[test]

@@ -8,13 +8,14 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::checker::Pyrefly;
-use crate::editor::{Author, EditorError, Understood};
+use crate::editor::{self, Author, EditorError, Understood};
 use crate::gate::{Gate, GateMode, Judgement};
 use crate::plan::{Assignment, Operation, Proposal, Reply, Site, SiteKind, Symbol};
 use crate::python;
 use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, Revision, SourceText};
 
 use super::clock::{Clock, Stopwatch};
+use super::declared::lowest_minor;
 use super::oracle::{Oracle, OracleRun};
 use super::report::{
     Outcome, Report, ReportedAttempt, ReportedFile, ReportedFinding, ReportedGate, ReportedOracle, ReportedSite,
@@ -25,9 +26,6 @@ use super::scouting::Progress;
 use super::wire::WireTool;
 use super::work::{Proposed, Work, proposal};
 use super::{ApplyError, HarnessError, PlannedWrite, wiring};
-
-/// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
-const PROBE: &str = "tainie_probe_no_such_keyword";
 
 /// Everything about an edit that doesn't depend on who writes it.
 pub(super) struct Job<'j> {
@@ -80,7 +78,7 @@ pub(super) async fn edit<A: Author>(
         run.seconds.gate += watch.lap();
         run.rounds(author, clock, progress).await?;
     }
-    run.finish(author.name(), pyrefly, mode, before, clock).await
+    run.finish(author, pyrefly, mode, before, clock).await
 }
 
 struct Run<'j> {
@@ -102,6 +100,8 @@ struct Run<'j> {
     failure: Option<EditorError>,
     /// Whether the author ever said anything.
     answered: bool,
+    /// Whether the project's Python is 3.12 or later.
+    nests_strings: bool,
 }
 
 impl<'j> Run<'j> {
@@ -116,6 +116,7 @@ impl<'j> Run<'j> {
         work.extend(std::mem::take(&mut job.left).into_iter().map(|(site, reason)| Work::left(site, reason)));
         work.sort_by(|a, b| a.site.file.cmp(&b.site.file).then(b.site.span.cmp(&a.site.span)));
         let (seconds, objections) = (Seconds::default(), Vec::new());
+        let nests_strings = lowest_minor(job.workspace).is_some_and(|minor| minor >= 12);
         Self {
             job,
             sources,
@@ -130,6 +131,7 @@ impl<'j> Run<'j> {
             failures_in_a_row: 0,
             failure: None,
             answered: false,
+            nests_strings,
         }
     }
 
@@ -139,7 +141,7 @@ impl<'j> Run<'j> {
 
     /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
     fn settle_without_asking(&mut self) {
-        let Some(understood) = self.job.understood.clone() else { return };
+        let Some(understood) = self.job.understood.clone() else { return self.settle_shown_text() };
         let rules = wiring::rules(understood.spared);
         for index in 0..self.work.len() {
             if self.work.get(index).is_none_or(|work| !work.is_open()) {
@@ -154,6 +156,15 @@ impl<'j> Run<'j> {
         }
     }
 
+    /// What no author can do, whatever it is asked.
+    fn settle_shown_text(&mut self) {
+        for work in self.work.iter_mut().filter(|work| work.is_open()) {
+            if let Some(reason) = editor::shown_text(&work.strings) {
+                work.settle(Outcome::Left, reason);
+            }
+        }
+    }
+
     async fn oracle_before(&mut self) -> Result<Option<OracleRun>, HarnessError> {
         let Some(oracle) = &self.job.oracle else { return Ok(None) };
         let no_shadow = || HarnessError::Oracle {
@@ -163,30 +174,31 @@ impl<'j> Run<'j> {
         let gate = self.gate.as_ref().ok_or_else(no_shadow)?;
         let shadow = gate.shadow_workspace().ok_or_else(no_shadow)?.to_owned();
         gate.complete_shadow()?;
-        Ok(Some(oracle.run(&shadow).await?))
+        Ok(Some(run_oracle(oracle, gate, &shadow).await?))
     }
 
     /// Finds the sites whose call the type checker doesn't look at: there, "nothing new" proves nothing.
     async fn probe(&mut self) -> Result<(), HarnessError> {
-        let Some(understood) = &self.job.understood else { return Ok(()) };
-        let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
-        let probe = wiring::rules(understood.spared.clone());
+        let Some(Understood { operation, .. }) = self.job.understood.clone() else { return Ok(()) };
         let mut probes = Vec::new();
+        let mut untried = Vec::new();
         for index in 0..self.work.len() {
             let Some((assignment, _)) = self.assignment(index, Some(operation.clone())) else { continue };
             let Some(work) = self.work.get(index).filter(|work| work.is_open()) else { continue };
-            if let Reply::Edits { edits, .. } = probe.answer(&assignment) {
-                let base = work.site.region.start();
-                let edits = edits.iter().map(|edit| edit.shifted(base)).collect();
-                if let Ok(edits) = EditSet::within(work.site.region, edits) {
-                    probes.push(proposal(&work.site, edits));
-                }
+            let Some(probe) = editor::probe(&assignment) else {
+                untried.push(work.site.id.clone());
+                continue;
+            };
+            let edits = probe.edits.iter().map(|edit| edit.shifted(work.site.region.start())).collect();
+            if let Ok(edits) = EditSet::within(work.site.region, edits) {
+                probes.push((proposal(&work.site, edits), probe.needle));
             }
         }
+        let Some(gate) = self.gate.as_mut().filter(|gate| gate.mode() != GateMode::Off) else { return Ok(()) };
+        untried.iter().for_each(|site| gate.distrust(site));
         if !probes.is_empty() {
-            let Some(gate) = self.gate.as_mut().filter(|gate| gate.mode() != GateMode::Off) else { return Ok(()) };
             self.checks += 1;
-            gate.probe(&self.sources, &probes, PROBE).await?;
+            gate.probe(&self.sources, &probes).await?;
         }
         Ok(())
     }
@@ -366,7 +378,8 @@ impl<'j> Run<'j> {
             name: standing.name,
             enclosing: site.enclosing.clone(),
             signature: self.job.signature.clone(),
-            quotes: work.quotes.clone(),
+            strings: work.strings.clone(),
+            nests_strings: self.nests_strings,
             settled: standing.settled.clone(),
             context: self.job.show_file.then(|| numbered(source.as_str())),
             feedback: work.feedback.clone(),
@@ -375,9 +388,9 @@ impl<'j> Run<'j> {
         Some((assignment, standing))
     }
 
-    async fn finish(
+    async fn finish<A: Author>(
         mut self,
-        author: &str,
+        author: &A,
         pyrefly: &Pyrefly,
         mode: GateMode,
         before: Option<OracleRun>,
@@ -409,7 +422,10 @@ impl<'j> Run<'j> {
         let fqn = self.job.symbol.path.to_string();
         let veto = vetoed.then_some("the oracle is red after the edits, so nothing was written");
         let sites: Vec<ReportedSite> = self.work.into_iter().map(|work| work.reported(&fqn, veto)).collect();
-        let mut notes = Vec::new();
+        let mut notes = author.remarks();
+        if let Some(unused) = self.job.oracle.as_ref().filter(|_| oracle.is_none()) {
+            notes.push(format!("the oracle wasn't run, since there is nothing to edit ({})", unused.command));
+        }
         if oracle.as_ref().is_some_and(|oracle| oracle.before) {
             notes.push("the oracle is green before the edits, so it doesn't show that they do anything".to_owned());
         }
@@ -420,7 +436,7 @@ impl<'j> Run<'j> {
             workspace: folder_name(self.job.workspace.as_path()),
             symbol: fqn,
             instruction: self.job.instruction,
-            editor: author.to_owned(),
+            editor: author.name().to_owned(),
             gate: ReportedGate {
                 mode: mode_name(mode).to_owned(),
                 checks: self.checks,
@@ -449,12 +465,22 @@ impl<'j> Run<'j> {
             return Ok(Some(ReportedOracle { command, before: before.green, after: None, output: None }));
         }
         // The shadow holds exactly what was accepted.
-        let shadow = self.gate.as_ref().and_then(Gate::shadow_workspace).map(Path::to_owned);
-        let Some(shadow) = shadow else { return Ok(None) };
-        let after = oracle.run(&shadow).await?;
+        let Some(gate) = &self.gate else { return Ok(None) };
+        let Some(shadow) = gate.shadow_workspace() else { return Ok(None) };
+        let after = run_oracle(oracle, gate, shadow).await?;
         let output = (!after.green).then_some(after.output);
         Ok(Some(ReportedOracle { command, before: before.green, after: Some(after.green), output }))
     }
+}
+
+/// Runs the oracle in the shadow. One that changes the code there judges something else than what would be written.
+async fn run_oracle(oracle: &Oracle, gate: &Gate, shadow: &Path) -> Result<OracleRun, HarnessError> {
+    let before = gate.shadow_revisions()?;
+    let run = oracle.run(shadow).await?;
+    let after = gate.shadow_revisions()?;
+    let changed = before.iter().filter(|(file, revision)| after.get(*file) != Some(revision));
+    let files: Vec<String> = changed.map(|(file, _)| file.clone()).collect();
+    if files.is_empty() { Ok(run) } else { Err(HarnessError::OracleMeddles { command: oracle.command.clone(), files }) }
 }
 
 /// The files' texts before and after all accepted proposals.

@@ -7,6 +7,7 @@
 
 mod apply;
 mod clock;
+mod declared;
 mod demo;
 mod doctor;
 mod editing;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
 use crate::checker::Pyrefly;
-use crate::editor::{self, Refusal, Spared, Understood};
+use crate::editor::{self, Spared, Understood};
 use crate::gate::GateMode;
 use crate::plan::{FileState, ListedFile, MentionClass, ScoutOptions, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::scout::{Query, ScoutError};
@@ -232,8 +232,8 @@ fn understood(request: &EditRequest, symbol: &SymbolPath) -> Result<Option<Under
     match editor::understand(operation, prose, symbol) {
         Ok(understood) => Ok(Some(understood)),
         // What was meant to be exact is not handed to a model to guess at.
-        Err(refusal @ Refusal::BadOperation { .. }) => {
-            let argument = operation.unwrap_or_default().to_owned();
+        Err(refusal) if refusal.mistake().is_some() => {
+            let argument = refusal.mistake().unwrap_or_default().to_owned();
             Err(HarnessError::Argument { argument, reason: refusal.to_string() })
         }
         Err(_) if request.editor != EditorChoice::Rules && request.model.base_url.is_some() => Ok(None),

@@ -57,7 +57,7 @@ fn twice(assignment: &Assignment, call: &Call, parameters: &Parameters) -> Optio
     let edits = if call.arguments.is_empty() {
         vec![Edit::insert(start, zeros + &keyword)]
     } else {
-        let by_name = (!is_named).then(|| rules::insertion(&assignment.region, call, &keyword)).unwrap_or_default();
+        let by_name = if is_named { Vec::new() } else { rules::insertion(&assignment.region, call, &keyword) };
         let by_position = (missing > 0).then(|| Edit::insert(start, zeros));
         by_position.into_iter().chain(by_name).collect()
     };

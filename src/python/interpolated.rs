@@ -8,7 +8,7 @@ use ruff_python_ast::visitor::source_order::{
 };
 use ruff_python_ast::{FString, InterpolatedStringElement, PythonVersion, StringFlags as _, TString};
 use ruff_python_parser::{Mode, ParseOptions, UnsupportedSyntaxErrorKind, parse_unchecked};
-use ruff_text_size::{Ranged, TextRange, TextSize};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::text::ByteSpan;
 

@@ -88,6 +88,9 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
         Advice::NameServer => vec![
             "name a running OpenAI-compatible server with --base-url or TAINIE_BASE_URL, and its model with --model".to_owned(),
         ],
+        Advice::GiveTime => vec![
+            "give it more time with --timeout SECONDS, or name another server with --base-url or TAINIE_BASE_URL".to_owned(),
+        ],
         Advice::BuildWithModel => vec![
             "build it with `cargo build --features openai`, or say exactly what to do with --operation 'add-keyword NAME=VALUE'"
                 .to_owned(),

@@ -18,6 +18,11 @@ pub(crate) trait Author {
     fn composes(&self) -> bool;
 
     async fn propose(&self, assignment: &Assignment) -> Result<Attempt, EditorError>;
+
+    /// What the reader of a report should know of how it worked.
+    fn remarks(&self) -> Vec<String> {
+        Vec::new()
+    }
 }
 
 /// One answer and what it took.

@@ -44,6 +44,18 @@ pub(crate) enum Refusal {
     NothingAsked,
     #[error("`{text}` is no operation; write for example `add-keyword verbose=True`")]
     BadOperation { text: String },
+    #[error("no argument can be called `{name}`, which is a word of Python's own")]
+    Reserved { name: String, text: String },
+}
+
+impl Refusal {
+    /// The words that are a mistake whoever reads them, where there are such: nobody, a model included, can carry them out.
+    pub(crate) fn mistake(&self) -> Option<&str> {
+        match self {
+            Self::BadOperation { text } | Self::Reserved { text, .. } => Some(text),
+            Self::Limits { .. } | Self::NotUnderstood { .. } | Self::Differs { .. } | Self::NothingAsked => None,
+        }
+    }
 }
 
 /// Reads the front matter's `operation`, such as `add-keyword verbose=True`.
@@ -52,7 +64,11 @@ pub(crate) fn parse_operation(text: &str) -> Result<Operation, Refusal> {
     let (name, value) = arguments
         .and_then(|rest| prose::assignment(rest.trim()))
         .ok_or_else(|| Refusal::BadOperation { text: text.to_owned() })?;
-    Ok(Operation::AddKeyword { name, value })
+    if calls::is_label(&name) {
+        Ok(Operation::AddKeyword { name, value })
+    } else {
+        Err(Refusal::Reserved { name, text: text.to_owned() })
+    }
 }
 
 /// Reads a task. With an explicit `operation` the prose may hold anything but what limits or varies it.
@@ -128,6 +144,10 @@ impl Reading<'_> {
     }
 
     fn ask(&mut self, asked: Operation, sentence: &Sentence) -> Result<(), Refusal> {
+        let Operation::AddKeyword { name, value } = &asked;
+        if !calls::is_label(name) {
+            return Err(Refusal::Reserved { name: name.clone(), text: format!("{name}={value}") });
+        }
         match &self.operation {
             Some(known) if !same_operation(known, &asked) => Err(Refusal::Differs {
                 first: known.to_string(),

@@ -36,7 +36,7 @@ pub(crate) enum Objection {
     #[error("`{text}` was settled before and came back changed")]
     Settled { text: String },
     #[error("{reason}")]
-    Quotes { reason: String },
+    Unreadable { reason: String },
 }
 
 /// What holds of a text that passed.
@@ -56,9 +56,16 @@ pub(crate) fn verify(assignment: &Assignment, new_text: &str) -> Result<Verified
     }
     verify_shape(old_text, new_text)?;
     verify_settled(assignment, new_text)?;
-    match &assignment.operation {
-        Some(Operation::AddKeyword { name, value }) => verify_keyword(assignment, new_text, name, value),
-        None => Ok(Verified { new_text: new_text.to_owned(), unchecked: None }),
+    let verified = match &assignment.operation {
+        Some(Operation::AddKeyword { name, value }) => verify_keyword(assignment, new_text, name, value)?,
+        None => {
+            let unchecked = rules::kept_text(&assignment.strings).map(str::to_owned);
+            Verified { new_text: new_text.to_owned(), unchecked }
+        }
+    };
+    match rules::unreadable(assignment, &verified.new_text) {
+        Some(reason) => Err(Objection::Unreadable { reason }),
+        None => Ok(verified),
     }
 }
 
@@ -112,11 +119,7 @@ fn verify_keyword(assignment: &Assignment, new_text: &str, name: &str, value: &s
     }
     verify_goal(inner, &new, name, value)?;
     verify_arguments(region, &old, inner, &new, name)?;
-    let added: String = added_text(region, inner);
-    if let Some(reason) = rules::quote_conflict(assignment, &old, &added) {
-        return Err(Objection::Quotes { reason });
-    }
-    Ok(Verified { new_text: laid_out(assignment, new_text), unchecked: rules::may_hold_already(&new, name) })
+    Ok(Verified { new_text: laid_out(assignment, new_text), unchecked: rules::unseen(assignment, &new, name) })
 }
 
 /// What to write is the author's to say, how to lay it out is the region's: where rules would write the same
@@ -174,8 +177,10 @@ fn verify_arguments(old_text: &str, old: &Call, new_text: &str, new: &Call, adde
         }
     }
     let labelled = |argument: &&&Argument| !is_positional(argument) && !is_dictionary(argument);
+    // Counted, since the parser lets a label pass that is there twice.
+    let times = |list: &[&Argument], wanted: &Argument| list.iter().filter(|argument| same(wanted, argument)).count();
     let missing = |from: &[&Argument], to: &[&Argument]| {
-        from.iter().filter(labelled).find(|a| !to.iter().any(|b| same(a, b))).map(|a| a.span)
+        from.iter().filter(labelled).find(|argument| times(from, argument) > times(to, argument)).map(|a| a.span)
     };
     if let Some(span) = missing(&old_arguments, &kept) {
         return Err(Objection::ArgumentLost { argument: slice(old_text, span).to_owned() });
@@ -198,22 +203,13 @@ fn same(a: &Argument, b: &Argument) -> bool {
     (a.kind == b.kind || (plain(a) && plain(b))) && a.form == b.form
 }
 
-/// What lies between the common start and the common end of two texts, in the new one.
-fn added_text(old: &str, new: &str) -> String {
-    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
-    let start = old.iter().zip(&new).take_while(|(a, b)| a == b).count();
-    let rest = old.len().min(new.len()) - start;
-    let end = old.iter().rev().zip(new.iter().rev()).take(rest).take_while(|(a, b)| a == b).count();
-    new.iter().skip(start).take(new.len() - start - end).collect()
-}
-
 fn slice(text: &str, span: ByteSpan) -> &str {
     text.get(span.range()).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::editor::author::rules::tests::assignment;
+    use crate::editor::author::rules::tests::{assignment, string};
 
     use super::*;
 
@@ -263,6 +259,21 @@ mod tests {
             ("f(*a)", "f(a, v=True)", "`*a` was changed"),
             ("f(v=False)", "f(v=True)", "`v=False` was changed"),
             ("f(1)", "f(1, v=True)  # added", "comment"),
+            ("f(1, b=2)", "f(1, b=2, b=2, v=True)", "`b=2` was added"),
+            ("f(1)", "f(1, v=True, v=True)", "passes `v=True`"),
+            ("f(1)", "f(1, **{'v': True})", "doesn't pass"),
+            ("f(1)", "f(1, *a, v=True)", "`*a` was added"),
+            ("f(1)", "f(1, v=True if a else False)", "passes `v=True if a else False`"),
+            ("f(1)", "f(1, v=(w := True))", "passes `v=(w := True)`"),
+            ("f(1)", "f(__import__('os'), v=True)", "`1` was changed"),
+            ("f(1)", "import os; f(1, v=True)", "not one Python expression"),
+            ("f(g(1))", "f(g(1, 2), v=True)", "`g(1)` was changed"),
+            ("f(a.b)", "f(a.c, v=True)", "`a.b` was changed"),
+            ("a.f(1)", "b.f(1, v=True)", "callee was changed from `a.f` to `b.f`"),
+            ("f(*a, *b)", "f(*b, *a, v=True)", "`*a` was changed"),
+            ("f(**a, **b)", "f(**b, **a, v=True)", "`**a` was changed"),
+            ("f(1)", "f(1, v=True).g()", "callee"),
+            ("f(1)", "f(1, v=True)[0]", "ExprSubscript"),
             ("f(1,  # why\n)", "f(1, v=True)", "comment"),
             ("f(1)", "f\n(1, v=True)", "breaks over lines"),
         ] {
@@ -303,8 +314,8 @@ mod tests {
     #[test]
     fn a_value_with_the_quote_of_the_f_string_around_is_objected_to() {
         let mut given = assignment("f(x)", "v='a'", None);
-        given.quotes = vec!["'".to_owned()];
-        assert!(matches!(verify(&given, "f(x, v='a')"), Err(Objection::Quotes { .. })));
+        given.strings = vec![string("'")];
+        assert!(matches!(verify(&given, "f(x, v='a')"), Err(Objection::Unreadable { .. })));
         assert!(verify(&given, "f(x, v=\"a\")").is_ok());
     }
 

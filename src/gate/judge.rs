@@ -9,7 +9,7 @@ use super::shape::shape;
 use super::{GateError, ShapeFault};
 use crate::checker::Pyrefly;
 use crate::plan::{Proposal, SiteId, Verdict};
-use crate::text::{RelPath, SourceText};
+use crate::text::{RelPath, Revision, SourceText};
 
 /// How much of the project is checked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,34 +142,45 @@ impl Gate {
     }
 
     /// Which of these sites the type checker does judge: each probe is an edit that must bring a diagnostic which
-    /// quotes `needle`, such as a keyword that no function has. All are tried in one check. For the others
+    /// quotes the text beside it, such as a keyword that no function has. All are tried in one check. For the others
     /// [`Gate::judge`] says *unchecked* from now on.
     pub(crate) async fn probe(
         &mut self,
         sources: &BTreeMap<RelPath, SourceText>,
-        probes: &[Proposal],
-        needle: &str,
+        probes: &[(Proposal, String)],
     ) -> Result<BTreeSet<SiteId>, GateError> {
         let Some(judging) = &mut self.judging else { return Ok(BTreeSet::new()) };
         let mut all: Vec<&Proposal> = Vec::new();
-        for probe in probes {
+        let mut needles: Vec<&str> = Vec::new();
+        for (probe, needle) in probes {
             let applies = probe.edits.apply(source_of(sources, probe)?).is_ok();
             if applies && overlapping(&all, (0..all.len()).collect::<Vec<_>>().iter(), probe).is_none() {
                 all.push(probe);
+                needles.push(needle);
             }
         }
         let group: BTreeSet<usize> = (0..all.len()).collect();
         let mut round = Round::new(judging, sources, &all);
         let answer = round.look(&group).await?;
         let quoting = |index: &usize| {
-            let findings = answer.blamed.get(index);
+            let (findings, needle) = (answer.blamed.get(index), needles.get(*index).copied().unwrap_or_default());
             findings.is_some_and(|findings| findings.iter().any(|finding| finding.message.contains(needle)))
         };
         let judged: BTreeSet<SiteId> =
             all.iter().enumerate().filter(|(i, _)| quoting(i)).map(|(_, p)| p.site.clone()).collect();
         round.put(&BTreeSet::new())?;
-        self.blind = probes.iter().map(|probe| probe.site.clone()).filter(|site| !judged.contains(site)).collect();
+        self.blind.extend(probes.iter().map(|(probe, _)| probe.site.clone()).filter(|site| !judged.contains(site)));
         Ok(judged)
+    }
+
+    /// Says *unchecked* of this site from now on: nothing could be tried there.
+    pub(crate) fn distrust(&mut self, site: &SiteId) {
+        self.blind.insert(site.clone());
+    }
+
+    /// What the shadow holds of that which decides the type checker's answers, by place below the workspace.
+    pub(crate) fn shadow_revisions(&self) -> Result<BTreeMap<String, Revision>, GateError> {
+        self.judging.as_ref().map_or_else(|| Ok(BTreeMap::new()), |judging| judging.shadow.revisions())
     }
 }
 

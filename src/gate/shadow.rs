@@ -5,14 +5,14 @@
 //! copies are `std::fs::copy`, which shares the blocks where the file system can; hard links would change the
 //! originals' times, and a write to one would be a write to both.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use super::GateError;
 use crate::checker::{ProjectConfig, Scratch, pattern};
-use crate::text::RelPath;
+use crate::text::{RelPath, Revision};
 
 const NAME: &str = "tainie-shadow";
 const COPIED_EXTENSIONS: [&str; 4] = ["py", "pyi", "pyw", "ipynb"];
@@ -111,6 +111,37 @@ impl Shadow {
         // A copy of a read-only file is read-only, but its folder isn't.
         fs::remove_file(&real).map_err(GateError::io(&real))?;
         fs::write(&real, text).map_err(GateError::io(&real))
+    }
+
+    /// The revisions of the files that decide the type checker's answers, named as seen from the workspace.
+    pub(super) fn revisions(&self) -> Result<BTreeMap<String, Revision>, GateError> {
+        let mut found = BTreeMap::new();
+        let mut folders = vec![self.root.clone()];
+        while let Some(folder) = folders.pop() {
+            for entry in fs::read_dir(&folder).map_err(GateError::io(&folder))? {
+                let entry = entry.map_err(GateError::io(&folder))?;
+                let (path, file_type) = (entry.path(), entry.file_type().map_err(GateError::io(&folder))?);
+                if file_type.is_dir() && !is_left_behind(&path) {
+                    folders.push(path);
+                } else if file_type.is_file() && Kind::of(&path) == Kind::Copied {
+                    let bytes = fs::read(&path).map_err(GateError::io(&path))?;
+                    found.insert(self.name_of(&path), Revision::of(&bytes));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// `views.py` inside of the workspace, `../setup.cfg` outside.
+    fn name_of(&self, path: &Path) -> String {
+        let mut up = String::new();
+        for base in self.workspace.ancestors() {
+            if let Ok(inside) = path.strip_prefix(base) {
+                return up + &inside.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/");
+            }
+            up.push_str("../");
+        }
+        path.to_string_lossy().into_owned()
     }
 
     fn copy(&self, kind: &dyn Fn(&Path) -> Kind) -> Result<(), GateError> {

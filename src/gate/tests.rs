@@ -436,12 +436,17 @@ fn a_probe_tells_what_the_checker_can_judge() {
         let mut probe = bench.edit("m.py", 0, region, "");
         let at = probe.region.end().get() - 1;
         probe.edits = EditSet::new(vec![Edit::insert(at, ", tainie_probe__=0")]).unwrap();
-        probes.push(probe);
+        probes.push((probe, "tainie_probe__".to_owned()));
     }
-    let mut gate = bench.open(&probes, GateMode::Project).unwrap();
-    let judged = block_on(gate.probe(&bench.sources, &probes, "tainie_probe__")).unwrap();
-    let names: Vec<_> =
-        regions.iter().zip(&probes).filter(|(_, probe)| judged.contains(&probe.site)).map(|(name, _)| *name).collect();
+    let proposals: Vec<_> = probes.iter().map(|(probe, _)| probe.clone()).collect();
+    let mut gate = bench.open(&proposals, GateMode::Project).unwrap();
+    let judged = block_on(gate.probe(&bench.sources, &probes)).unwrap();
+    let names: Vec<_> = regions
+        .iter()
+        .zip(&probes)
+        .filter(|(_, (probe, _))| judged.contains(&probe.site))
+        .map(|(name, _)| *name)
+        .collect();
     assert_eq!(names, ["f(1)", "f(f(3))", "f(3)"]);
     let edits = [bench.edit("m.py", 0, "f(1)", "f(1, verbose=True)"), bench.edit("m.py", 0, "f(2)", "f(2, k=1)")];
     let judgement = bench.judge_with(&mut gate, &[], &edits);

@@ -14,11 +14,12 @@ use crate::scout::ScoutError;
 use crate::text::{ByteSpan, ProjectRoot, RelPath};
 
 use super::clock::Stopwatch;
-use super::run::{EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing};
+use super::request::{EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing};
 use super::scouting::{self, Asked, Progress};
 use super::task::candidate_symbols;
 use super::{
-    Clock, HarnessError, Report, STATE_FOLDER, Surroundings, Task, fixture_files, read_task, run, workspace_root,
+    Clock, HarnessError, Report, STATE_FOLDER, Surroundings, Task, fixture_files, read_task, run, undo_run,
+    workspace_root,
 };
 
 mod untouched;
@@ -147,7 +148,7 @@ impl Demo {
         let before = embedded(self.fixture);
         let others = compare(&before, &self.tree()?, worklist);
         if done.report.run.is_some() {
-            run::undo_run(&self.surroundings, &self.folder, Some(&self.workspace), None, clock)?;
+            undo_run(&self.surroundings, &self.folder, Some(&self.workspace), None, clock)?;
         }
         let not_undone = differences(&before, &self.tree()?);
         Ok(Demonstration { fixture: self.fixture, report: done.report, others, not_undone, seconds })

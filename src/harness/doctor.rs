@@ -16,7 +16,8 @@ use crate::scout::{Codebase, ScoutError};
 use crate::text::{ProjectRoot, RelPath};
 
 use super::journal::{History, JOURNAL_FILE, Journal};
-use super::run::{ModelRequest, recorded};
+use super::records::recorded;
+use super::request::ModelRequest;
 use super::scouting::Progress;
 use super::wire::SCHEMA_VERSION;
 use super::{HarnessError, JournalError, RunState, StateError, Surroundings, wiring};

@@ -3,51 +3,28 @@
 //! Results are computed by workers (authors, the gate) and kept here, by site; nothing is written before the last
 //! verdict is in.
 
+mod asking;
+mod finish;
+mod proving;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
-use std::path::Path;
 
 use crate::checker::Pyrefly;
-use crate::editor::{Author, EditorError, Understood};
+use crate::editor::{self, Author, EditorError};
 use crate::gate::{Gate, GateMode, Judgement};
-use crate::plan::{Assignment, Operation, Proposal, Reply, Site, SiteKind, Symbol};
+use crate::plan::{Assignment, Operation, Proposal, Reply};
 use crate::python;
-use crate::text::{ByteSpan, EditSet, ProjectRoot, RelPath, Revision, SourceText};
+use crate::text::{ByteSpan, RelPath, SourceText};
 
 use super::clock::{Clock, Stopwatch};
-use super::oracle::{Oracle, OracleRun};
-use super::report::{
-    Outcome, Report, ReportedAttempt, ReportedFile, ReportedFinding, ReportedGate, ReportedOracle, ReportedSite,
-    Seconds,
-};
-use super::rounds::{self, Standing};
+use super::declared::lowest_minor;
+use super::job::{Job, read_sources};
+use super::report::{Outcome, Report, ReportedFinding, Seconds};
+use super::rounds::Standing;
 use super::scouting::Progress;
-use super::wire::WireTool;
-use super::work::{Proposed, Work, proposal};
-use super::{ApplyError, HarnessError, PlannedWrite, wiring};
-
-/// A keyword that no function has: where passing it brings no diagnostic, the type checker sees no call.
-const PROBE: &str = "tainie_probe_no_such_keyword";
-
-/// Everything about an edit that doesn't depend on who writes it.
-pub(super) struct Job<'j> {
-    pub(super) workspace: &'j ProjectRoot,
-    pub(super) symbol: Symbol,
-    pub(super) instruction: String,
-    pub(super) understood: Option<Understood>,
-    /// The sites to edit, in worklist order.
-    pub(super) sites: Vec<Site>,
-    /// The revisions that were scouted.
-    pub(super) revisions: BTreeMap<RelPath, Revision>,
-    /// Sites that are listed as left to a person from the start, with the reason.
-    pub(super) left: Vec<(Site, String)>,
-    pub(super) signature: Option<String>,
-    pub(super) attempts: usize,
-    pub(super) strict: bool,
-    pub(super) show_file: bool,
-    pub(super) oracle: Option<Oracle>,
-    pub(super) unresolved: usize,
-}
+use super::work::{Proposed, Work};
+use super::{HarnessError, PlannedWrite, wiring};
 
 /// What an edit came to before anything is written.
 pub(super) struct Edited {
@@ -80,7 +57,7 @@ pub(super) async fn edit<A: Author>(
         run.seconds.gate += watch.lap();
         run.rounds(author, clock, progress).await?;
     }
-    run.finish(author.name(), pyrefly, mode, before, clock).await
+    run.finish(author, pyrefly, mode, before, clock).await
 }
 
 struct Run<'j> {
@@ -102,6 +79,8 @@ struct Run<'j> {
     failure: Option<EditorError>,
     /// Whether the author ever said anything.
     answered: bool,
+    /// Whether the project's Python is 3.12 or later.
+    nests_strings: bool,
 }
 
 impl<'j> Run<'j> {
@@ -116,6 +95,7 @@ impl<'j> Run<'j> {
         work.extend(std::mem::take(&mut job.left).into_iter().map(|(site, reason)| Work::left(site, reason)));
         work.sort_by(|a, b| a.site.file.cmp(&b.site.file).then(b.site.span.cmp(&a.site.span)));
         let (seconds, objections) = (Seconds::default(), Vec::new());
+        let nests_strings = lowest_minor(job.workspace).is_some_and(|minor| minor >= 12);
         Self {
             job,
             sources,
@@ -130,6 +110,7 @@ impl<'j> Run<'j> {
             failures_in_a_row: 0,
             failure: None,
             answered: false,
+            nests_strings,
         }
     }
 
@@ -139,7 +120,7 @@ impl<'j> Run<'j> {
 
     /// Where the operation was read exactly, a site that is already so or needs a person is known without an author.
     fn settle_without_asking(&mut self) {
-        let Some(understood) = self.job.understood.clone() else { return };
+        let Some(understood) = self.job.understood.clone() else { return self.settle_shown_text() };
         let rules = wiring::rules(understood.spared);
         for index in 0..self.work.len() {
             if self.work.get(index).is_none_or(|work| !work.is_open()) {
@@ -154,152 +135,12 @@ impl<'j> Run<'j> {
         }
     }
 
-    async fn oracle_before(&mut self) -> Result<Option<OracleRun>, HarnessError> {
-        let Some(oracle) = &self.job.oracle else { return Ok(None) };
-        let no_shadow = || HarnessError::Oracle {
-            command: oracle.command.clone(),
-            reason: "it runs in the shadow, and with --gate off there is none".to_owned(),
-        };
-        let gate = self.gate.as_ref().ok_or_else(no_shadow)?;
-        let shadow = gate.shadow_workspace().ok_or_else(no_shadow)?.to_owned();
-        gate.complete_shadow()?;
-        Ok(Some(oracle.run(&shadow).await?))
-    }
-
-    /// Finds the sites whose call the type checker doesn't look at: there, "nothing new" proves nothing.
-    async fn probe(&mut self) -> Result<(), HarnessError> {
-        let Some(understood) = &self.job.understood else { return Ok(()) };
-        let operation = Operation::AddKeyword { name: PROBE.to_owned(), value: "0".to_owned() };
-        let probe = wiring::rules(understood.spared.clone());
-        let mut probes = Vec::new();
-        for index in 0..self.work.len() {
-            let Some((assignment, _)) = self.assignment(index, Some(operation.clone())) else { continue };
-            let Some(work) = self.work.get(index).filter(|work| work.is_open()) else { continue };
-            if let Reply::Edits { edits, .. } = probe.answer(&assignment) {
-                let base = work.site.region.start();
-                let edits = edits.iter().map(|edit| edit.shifted(base)).collect();
-                if let Ok(edits) = EditSet::within(work.site.region, edits) {
-                    probes.push(proposal(&work.site, edits));
-                }
+    /// What no author can do, whatever it is asked.
+    fn settle_shown_text(&mut self) {
+        for work in self.work.iter_mut().filter(|work| work.is_open()) {
+            if let Some(reason) = editor::shown_text(&work.strings) {
+                work.settle(Outcome::Left, reason);
             }
-        }
-        if !probes.is_empty() {
-            let Some(gate) = self.gate.as_mut().filter(|gate| gate.mode() != GateMode::Off) else { return Ok(()) };
-            self.checks += 1;
-            gate.probe(&self.sources, &probes, PROBE).await?;
-        }
-        Ok(())
-    }
-
-    async fn rounds<A: Author>(
-        &mut self,
-        author: &A,
-        clock: &dyn Clock,
-        progress: &dyn Progress,
-    ) -> Result<(), HarnessError> {
-        let open: Vec<usize> = (0..self.work.len()).filter(|&i| self.work.get(i).is_some_and(Work::is_open)).collect();
-        progress.step("editing", open.len());
-        let levels = if author.composes() {
-            vec![open]
-        } else {
-            let regions: Vec<_> =
-                open.iter().filter_map(|&i| self.work.get(i)).map(|w| (&w.site.file, w.site.region)).collect();
-            let levels = rounds::levels(&regions);
-            levels.iter().map(|level| level.iter().filter_map(|&i| open.get(i).copied()).collect()).collect()
-        };
-        for level in levels {
-            self.level(&level, author, clock, progress).await?;
-            // Whoever never said anything is no author.
-            if let Some(failure) = self.failure.take_if(|_| !self.answered) {
-                return Err(failure.into());
-            }
-        }
-        Ok(())
-    }
-
-    /// Settles the sites of one level: asks, judges, and asks again about what was rejected.
-    async fn level<A: Author>(
-        &mut self,
-        level: &[usize],
-        author: &A,
-        clock: &dyn Clock,
-        progress: &dyn Progress,
-    ) -> Result<(), HarnessError> {
-        let mut pending = level.to_vec();
-        let attempts = if author.composes() { 1 } else { self.job.attempts };
-        for attempt in 0..attempts {
-            let mut watch = Stopwatch::start(clock);
-            let mut proposed = Vec::new();
-            for &index in &pending {
-                if let Some(proposal) = self.ask(index, attempt, author).await {
-                    proposed.push((index, proposal));
-                }
-                if attempt == 0 {
-                    progress.tick();
-                }
-            }
-            self.seconds.editor += watch.lap();
-            self.judge(&proposed).await?;
-            self.seconds.gate += watch.lap();
-            pending.retain(|&i| self.work.get(i).is_some_and(Work::is_open));
-            if pending.is_empty() || self.gone.is_some() {
-                break;
-            }
-        }
-        for index in pending {
-            let gone = self.gone.clone();
-            if let Some(work) = self.work.get_mut(index) {
-                let last = work.attempts.last().and_then(|attempt| attempt.reason.clone());
-                work.outcome = Some((Outcome::Skipped, gone.or(last)));
-            }
-        }
-        Ok(())
-    }
-
-    /// One question to the author about one site; a proposal when the answer has the right shape.
-    async fn ask<A: Author>(&mut self, index: usize, attempt: usize, author: &A) -> Option<Proposed> {
-        if self.gone.is_some() {
-            return None;
-        }
-        let operation = self.job.understood.as_ref().map(|understood| understood.operation.clone());
-        let Some((mut assignment, standing)) = self.assignment(index, operation) else {
-            self.settle(index, Outcome::Left, "its region can't be read");
-            return None;
-        };
-        assignment.attempt = attempt;
-        let answer = author.propose(&assignment).await;
-        if !author.composes() {
-            self.model_calls += 1;
-        }
-        match answer {
-            Ok(answer) => {
-                (self.answered, self.timeouts_in_a_row, self.failures_in_a_row) = (true, 0, 0);
-                let work = self.work.get_mut(index)?;
-                let source = self.sources.get(&work.site.file)?;
-                let mut proposed = work.take(answer, author.name(), &assignment, &standing, source)?;
-                if proposed.unchecked.is_none() && !python::parses(source.as_str(), false) {
-                    proposed.unchecked = Some("the file doesn't parse, with the edit or without".to_owned());
-                }
-                Some(proposed)
-            }
-            Err(error) => {
-                self.no_answer(index, author.name(), error);
-                None
-            }
-        }
-    }
-
-    /// A failed attempt of the server, not of the answer.
-    fn no_answer(&mut self, index: usize, author: &str, error: EditorError) {
-        let reason = error.to_string();
-        self.timeouts_in_a_row = if error.is_timeout() { self.timeouts_in_a_row + 1 } else { 0 };
-        self.failures_in_a_row = if error.is_of_server() { self.failures_in_a_row + 1 } else { 0 };
-        if error.is_final() || self.timeouts_in_a_row > 1 || self.failures_in_a_row > 2 {
-            self.gone = Some(format!("{reason}; nobody was asked any more"));
-        }
-        self.failure = Some(error);
-        if let Some(work) = self.work.get_mut(index) {
-            work.reject(ReportedAttempt::new(author), reason);
         }
     }
 
@@ -366,7 +207,8 @@ impl<'j> Run<'j> {
             name: standing.name,
             enclosing: site.enclosing.clone(),
             signature: self.job.signature.clone(),
-            quotes: work.quotes.clone(),
+            strings: work.strings.clone(),
+            nests_strings: self.nests_strings,
             settled: standing.settled.clone(),
             context: self.job.show_file.then(|| numbered(source.as_str())),
             feedback: work.feedback.clone(),
@@ -374,145 +216,6 @@ impl<'j> Run<'j> {
         };
         Some((assignment, standing))
     }
-
-    async fn finish(
-        mut self,
-        author: &str,
-        pyrefly: &Pyrefly,
-        mode: GateMode,
-        before: Option<OracleRun>,
-        clock: &dyn Clock,
-    ) -> Result<Edited, HarnessError> {
-        let mut watch = Stopwatch::start(clock);
-        let accepted = self.accepted();
-        let oracle = self.oracle_after(before, &accepted).await?;
-        self.seconds.gate += watch.lap();
-        let vetoed = oracle.as_ref().is_some_and(|oracle| oracle.after == Some(false));
-        let texts = if vetoed { BTreeMap::new() } else { new_texts(&self.sources, &accepted)? };
-        let mut writes = Vec::new();
-        let mut files = Vec::new();
-        for (file, (_, after)) in &texts {
-            let Some(source) = self.sources.get(file) else { continue };
-            let after_bytes = after.clone().into_bytes();
-            files.push(ReportedFile {
-                file: file.to_string(),
-                before: source.revision().to_string(),
-                after: Revision::of(&after_bytes).to_string(),
-            });
-            writes.push(PlannedWrite {
-                file: file.clone(),
-                before: source.revision().clone(),
-                before_bytes: source.as_str().as_bytes().to_vec(),
-                after_bytes,
-            });
-        }
-        let fqn = self.job.symbol.path.to_string();
-        let veto = vetoed.then_some("the oracle is red after the edits, so nothing was written");
-        let sites: Vec<ReportedSite> = self.work.into_iter().map(|work| work.reported(&fqn, veto)).collect();
-        let mut notes = Vec::new();
-        if oracle.as_ref().is_some_and(|oracle| oracle.before) {
-            notes.push("the oracle is green before the edits, so it doesn't show that they do anything".to_owned());
-        }
-        let report = Report {
-            schema_version: Report::VERSION,
-            tool: WireTool::new(pyrefly.version()),
-            run: None,
-            workspace: folder_name(self.job.workspace.as_path()),
-            symbol: fqn,
-            instruction: self.job.instruction,
-            editor: author.to_owned(),
-            gate: ReportedGate {
-                mode: mode_name(mode).to_owned(),
-                checks: self.checks,
-                baseline: self.gate.as_ref().map_or(0, Gate::baseline),
-                new: self.objections,
-            },
-            oracle,
-            totals: Report::totals(&sites, self.model_calls),
-            sites,
-            files,
-            unresolved: self.job.unresolved,
-            seconds: self.seconds,
-            notes,
-        };
-        Ok(Edited { report, writes, texts })
-    }
-
-    async fn oracle_after(
-        &mut self,
-        before: Option<OracleRun>,
-        accepted: &[Proposal],
-    ) -> Result<Option<ReportedOracle>, HarnessError> {
-        let (Some(oracle), Some(before)) = (&self.job.oracle, before) else { return Ok(None) };
-        let command = oracle.command.clone();
-        if accepted.is_empty() {
-            return Ok(Some(ReportedOracle { command, before: before.green, after: None, output: None }));
-        }
-        // The shadow holds exactly what was accepted.
-        let shadow = self.gate.as_ref().and_then(Gate::shadow_workspace).map(Path::to_owned);
-        let Some(shadow) = shadow else { return Ok(None) };
-        let after = oracle.run(&shadow).await?;
-        let output = (!after.green).then_some(after.output);
-        Ok(Some(ReportedOracle { command, before: before.green, after: Some(after.green), output }))
-    }
-}
-
-/// The files' texts before and after all accepted proposals.
-fn new_texts(
-    sources: &BTreeMap<RelPath, SourceText>,
-    accepted: &[Proposal],
-) -> Result<BTreeMap<RelPath, (String, String)>, HarnessError> {
-    let mut texts = BTreeMap::new();
-    for (file, source) in sources {
-        let edits = accepted.iter().filter(|proposal| proposal.file == *file).flat_map(|p| p.edits.edits().to_vec());
-        let edits = EditSet::new(edits.collect())?;
-        if !edits.is_empty() {
-            texts.insert(file.clone(), (source.as_str().to_owned(), edits.apply(source)?));
-        }
-    }
-    Ok(texts)
-}
-
-/// The texts of the files with sites, which must be those that were scouted.
-fn read_sources(job: &Job<'_>) -> Result<BTreeMap<RelPath, SourceText>, HarnessError> {
-    let mut sources = BTreeMap::new();
-    let mut stale = BTreeSet::new();
-    let left = job.left.iter().map(|(site, _)| site);
-    for file in job.sites.iter().chain(left).map(|site| &site.file) {
-        if sources.contains_key(file) {
-            continue;
-        }
-        let unreadable = |reason: String| HarnessError::Unreadable { file: file.to_string(), reason };
-        let bytes = std::fs::read(job.workspace.join(file)).map_err(|error| unreadable(error.to_string()))?;
-        let source = SourceText::from_bytes(bytes).map_err(|error| unreadable(error.to_string()))?;
-        if job.revisions.get(file) != Some(source.revision()) {
-            stale.insert(file.clone());
-        }
-        sources.insert(file.clone(), source);
-    }
-    if stale.is_empty() { Ok(sources) } else { Err(ApplyError::Stale { files: stale.into_iter().collect() }.into()) }
-}
-
-/// Splits sites into those whose kind the instruction concerns, and the others with why not.
-pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<(Site, String)>) {
-    let calls = [SiteKind::Call, SiteKind::Decorator];
-    let concerned =
-        |site: &Site| if wanted.is_empty() { calls.contains(&site.kind) } else { wanted.contains(&site.kind) };
-    let (mine, others): (Vec<Site>, Vec<Site>) = sites.into_iter().partition(concerned);
-    let others = if wanted.is_empty() { others } else { Vec::new() };
-    let why = |site: &Site| match site.kind {
-        SiteKind::Value => "passed as a value: whoever calls it chooses the arguments".to_owned(),
-        SiteKind::Call
-        | SiteKind::Annotation
-        | SiteKind::Base
-        | SiteKind::Decorator
-        | SiteKind::AttributeAssignment
-        | SiteKind::Import
-        | SiteKind::ReExport
-        | SiteKind::String
-        | SiteKind::KeywordLabel => format!("used as {}, not called", site.kind.as_str()),
-    };
-    (mine, others.into_iter().map(|site| (site.clone(), why(&site))).collect())
 }
 
 fn numbered(text: &str) -> String {
@@ -521,16 +224,4 @@ fn numbered(text: &str) -> String {
         write!(out, "{:4}  {line}", number + 1).expect("writing to a string can't fail");
     }
     out
-}
-
-const fn mode_name(mode: GateMode) -> &'static str {
-    match mode {
-        GateMode::Project => "project",
-        GateMode::File => "file",
-        GateMode::Off => "off",
-    }
-}
-
-fn folder_name(path: &Path) -> String {
-    path.file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
 }

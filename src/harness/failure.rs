@@ -72,6 +72,8 @@ pub(crate) enum Advice {
     WordOrModel,
     /// Name a model server.
     NameServer,
+    /// Let the model server take longer, or name another one.
+    GiveTime,
     /// Build the program with its model editor.
     BuildWithModel,
     /// The folders in which a journal was looked for.
@@ -109,6 +111,8 @@ pub(crate) enum HarnessError {
     Unreadable { file: String, reason: String },
     #[error("the oracle `{command}` can't be run: {reason}")]
     Oracle { command: String, reason: String },
+    #[error("the oracle `{command}` changed what it is to judge: {}; nothing was written", files.join(", "))]
+    OracleMeddles { command: String, files: Vec<String> },
     #[error("the gate can't judge here")]
     Gate(#[from] GateError),
     #[error("the edits don't fit together")]
@@ -159,6 +163,7 @@ impl HarnessError {
             | Self::Unreadable { .. }
             | Self::WorkspaceName { .. }
             | Self::Oracle { .. }
+            | Self::OracleMeddles { .. }
             | Self::Gate(_)
             | Self::NotUnderstood { .. }
             | Self::NoServer
@@ -215,6 +220,7 @@ impl HarnessError {
                 Advice::Looked(looked.iter().map(|folder| folder.display().to_string()).collect())
             }
             Self::NotUnderstood { .. } => Advice::WordOrModel,
+            Self::Model(EditorError::Timeout { .. }) => Advice::GiveTime,
             Self::NoServer | Self::Model(_) => Advice::NameServer,
             Self::NoModelBuilt => Advice::BuildWithModel,
             Self::NoSymbol { .. } => Advice::NameSymbol,
@@ -225,6 +231,7 @@ impl HarnessError {
             | Self::Path(_)
             | Self::Unreadable { .. }
             | Self::Oracle { .. }
+            | Self::OracleMeddles { .. }
             | Self::Gate(_)
             | Self::Edits(_)
             | Self::Task { .. }

@@ -6,17 +6,22 @@
 //! is missing, [`demo`] proves the whole on the embedded [`fixtures`]. [`wire`] is the JSON surface.
 
 mod apply;
+mod chosen;
 mod clock;
+mod declared;
 mod demo;
 mod doctor;
 mod editing;
 mod error;
 mod failure;
 mod fixtures;
+mod job;
 mod journal;
 mod oracle;
 mod readback;
+mod records;
 mod report;
+mod request;
 mod rounds;
 mod run;
 mod scouting;
@@ -40,11 +45,10 @@ pub(crate) use fixtures::{FIXTURES, fixture_files};
 #[cfg(test)]
 pub(crate) use journal::RunFile;
 pub(crate) use journal::{History, Journal, NewRun, RunId, RunRecord, RunState};
+pub(crate) use records::{recover_run, run_record, runs, undo_run};
 pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
-pub(crate) use run::{
-    EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing, edit, read_task, recover_run,
-    run_record, runs, undo_run,
-};
+pub(crate) use request::{EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing};
+pub(crate) use run::{edit, read_task};
 pub(crate) use scouting::{Asked, Progress, resolve, scout, workspace_root};
 pub(crate) use state::{STATE_FOLDER, find_state, workspace_of};
 pub(crate) use task::{Task, TaskError};

@@ -1,111 +1,27 @@
-//! `edit`, `undo`, `history` and `show`: from a request to what was written.
+//! `edit`: from a request to what was written.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use std::path::Path;
 
 use crate::checker::Pyrefly;
-use crate::editor::{self, Refusal, Spared, Understood};
+use crate::editor::{self, Spared, Understood};
 use crate::gate::GateMode;
-use crate::plan::{FileState, ListedFile, MentionClass, ScoutOptions, Site, SiteKind, Symbol, SymbolPath, Worklist};
+use crate::plan::{ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::scout::{Query, ScoutError};
-use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
+use crate::text::{RelPath, Revision, SourceText};
 
+use super::chosen::Chosen;
 use super::clock::Stopwatch;
-use super::editing::{self, Edited, Job};
+use super::editing::{self, Edited};
+use super::job::{Job, by_kind};
 use super::oracle::Oracle;
 use super::readback;
-use super::report::Report;
-use super::scouting::{self, Asked, Progress};
+use super::records::state_folder;
+use super::request::{EditDone, EditRequest, EditorChoice, GateChoice, Target, Writing};
+use super::scouting::{self, Progress};
 use super::signature::signature;
 use super::task::{Candidate as NamedSymbol, candidate_symbols};
-use super::{
-    Clock, Foreign, HarnessError, History, Journal, NewRun, Recovered, RecoveredTo, RunId, RunRecord, RunState,
-    STATE_FOLDER, Surroundings, Task, UndoOutcome, apply, find_state, recover, undo, wiring,
-};
-
-/// Where the symbol of an edit comes from.
-#[derive(Debug, Clone)]
-pub(crate) enum Target {
-    Asked(Asked),
-    /// The task file names it, in its front matter or its prose.
-    Task,
-    /// A worklist: its file's name, for messages, and its JSON.
-    Worklist {
-        file: String,
-        json: String,
-    },
-}
-
-/// Who edits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum EditorChoice {
-    Auto,
-    Rules,
-    Model,
-}
-
-/// How much is checked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum GateChoice {
-    Project,
-    File,
-    Off,
-}
-
-/// Whether the tree is changed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Writing {
-    Apply,
-    Nothing,
-}
-
-/// The model to ask.
-#[cfg_attr(not(feature = "openai"), expect(dead_code, reason = "nobody is there to be asked"))]
-#[derive(Clone)]
-pub(crate) struct ModelRequest {
-    pub(crate) base_url: Option<String>,
-    pub(crate) model: Option<String>,
-    pub(crate) api_key: Option<String>,
-    pub(crate) attempts: usize,
-    pub(crate) time_limit: Duration,
-}
-
-/// One edit, as asked for.
-pub(crate) struct EditRequest {
-    pub(crate) workspace: ProjectRoot,
-    pub(crate) target: Target,
-    /// How the sites are found.
-    pub(crate) scout: ScoutOptions,
-    /// The task file's name, for messages, and what it says.
-    pub(crate) task: Option<(String, Task)>,
-    pub(crate) instruction: Option<String>,
-    pub(crate) operation: Option<String>,
-    pub(crate) editor: EditorChoice,
-    pub(crate) model: ModelRequest,
-    pub(crate) gate: GateChoice,
-    /// The kinds of reference to edit; empty means the task's, or those that the operation concerns.
-    pub(crate) kinds: Vec<SiteKind>,
-    pub(crate) strict: bool,
-    pub(crate) include: Vec<String>,
-    pub(crate) exclude: Vec<String>,
-    pub(crate) oracle: Option<String>,
-    pub(crate) show_file: bool,
-    pub(crate) writing: Writing,
-}
-
-/// What an edit came to.
-pub(crate) struct EditDone {
-    pub(crate) report: Report,
-    /// Texts before and after, by file.
-    pub(crate) texts: BTreeMap<RelPath, (String, String)>,
-    /// A run that had crashed and was brought to an end first.
-    pub(crate) recovered: Option<Recovered>,
-    /// How the task's symbol was chosen, where the prose named it.
-    pub(crate) chosen: Option<String>,
-}
+use super::{Clock, Foreign, HarnessError, Journal, NewRun, RunId, Surroundings, Task, apply, recover, wiring};
 
 /// Reads a task file.
 pub(crate) fn read_task(path: &Path) -> Result<Task, HarnessError> {
@@ -232,8 +148,8 @@ fn understood(request: &EditRequest, symbol: &SymbolPath) -> Result<Option<Under
     match editor::understand(operation, prose, symbol) {
         Ok(understood) => Ok(Some(understood)),
         // What was meant to be exact is not handed to a model to guess at.
-        Err(refusal @ Refusal::BadOperation { .. }) => {
-            let argument = operation.unwrap_or_default().to_owned();
+        Err(refusal) if refusal.mistake().is_some() => {
+            let argument = refusal.mistake().unwrap_or_default().to_owned();
             Err(HarnessError::Argument { argument, reason: refusal.to_string() })
         }
         Err(_) if request.editor != EditorChoice::Rules && request.model.base_url.is_some() => Ok(None),
@@ -264,7 +180,7 @@ fn job<'j>(
     let (sites, mut left) = chosen.split(scouted.sites);
     let of_task: &[SiteKind] = task.map_or(&[], |task| &task.sites);
     let wanted = if request.kinds.is_empty() { of_task } else { &request.kinds };
-    let (sites, others) = editing::by_kind(sites, wanted);
+    let (sites, others) = by_kind(sites, wanted);
     left.extend(others);
     let prose = prose_of(request);
     let instruction = operation_of(request).filter(|_| prose.trim().is_empty()).unwrap_or(prose).to_owned();
@@ -297,54 +213,6 @@ fn oracle(request: &EditRequest, task: Option<&Task>, surroundings: &Surrounding
     (is_fixture && has_shadow).then(|| Oracle::folder(&around.join("oracle"), surroundings.path.as_deref())).flatten()
 }
 
-/// Which files may be edited.
-struct Chosen {
-    include: Option<GlobSet>,
-    exclude: GlobSet,
-    generated: Vec<RelPath>,
-}
-
-impl Chosen {
-    fn new(request: &EditRequest, task: Option<&Task>, files: &[ListedFile]) -> Result<Self, HarnessError> {
-        let exclude: Vec<String> =
-            request.exclude.iter().chain(task.into_iter().flat_map(|task| &task.exclude)).cloned().collect();
-        Ok(Self {
-            include: if request.include.is_empty() { None } else { Some(globs(&request.include)?) },
-            exclude: globs(&exclude)?,
-            generated: files.iter().filter(|f| f.state == FileState::Generated).map(|f| f.file.clone()).collect(),
-        })
-    }
-
-    /// The sites to edit, and those of generated files. Sites of other files are none of this run's.
-    fn split(&self, sites: Vec<Site>) -> (Vec<Site>, Vec<(Site, String)>) {
-        let (mut mine, mut left) = (Vec::new(), Vec::new());
-        for site in sites {
-            let path = site.file.as_str();
-            let included = self.include.as_ref().map(|globs| globs.is_match(path));
-            if self.exclude.is_match(path) || included == Some(false) {
-                continue;
-            }
-            if self.generated.contains(&site.file) && included.is_none() {
-                left.push((site, "in a generated or vendored file; --include it to edit it".to_owned()));
-            } else {
-                mine.push(site);
-            }
-        }
-        (mine, left)
-    }
-}
-
-fn globs(patterns: &[String]) -> Result<GlobSet, HarnessError> {
-    let mut builder = GlobSetBuilder::new();
-    for pattern in patterns {
-        let bad =
-            |error: globset::Error| HarnessError::Glob { pattern: pattern.clone(), reason: error.kind().to_string() };
-        builder.add(Glob::new(pattern).map_err(bad)?);
-    }
-    let bad = |error: globset::Error| HarnessError::Glob { pattern: patterns.join(", "), reason: error.to_string() };
-    builder.build().map_err(bad)
-}
-
 async fn edit_with(
     request: &EditRequest,
     job: Job<'_>,
@@ -366,106 +234,4 @@ async fn edit_with(
         let author = wiring::model(&request.model, spared).await?;
         editing::edit(job, &author, pyrefly, mode, clock, progress).await
     }
-}
-
-/// A workspace's state folder: `.tainie`, or one of its own below `TAINIE_STATE_DIR`.
-fn state_folder(surroundings: &Surroundings, workspace: &ProjectRoot) -> PathBuf {
-    match &surroundings.state_dir {
-        None => workspace.as_path().join(STATE_FOLDER),
-        Some(folder) => {
-            let key = Revision::of(workspace.to_string().as_bytes());
-            folder.join(key.as_str().get(..16).unwrap_or_default())
-        }
-    }
-}
-
-/// The workspace and state folder that `undo`, `history` and `show` are about.
-pub(super) fn recorded(
-    surroundings: &Surroundings,
-    folder: &Path,
-    named: Option<&ProjectRoot>,
-) -> Result<(ProjectRoot, PathBuf), HarnessError> {
-    match named {
-        Some(workspace) => Ok((workspace.clone(), state_folder(surroundings, workspace))),
-        None if surroundings.state_dir.is_some() => {
-            let workspace = scouting::workspace_root(&super::workspace_of(folder))?;
-            let state = state_folder(surroundings, &workspace);
-            Ok((workspace, state))
-        }
-        None => {
-            let found = find_state(folder)?;
-            Ok((scouting::workspace_root(&found.workspace)?, found.state))
-        }
-    }
-}
-
-fn run_id(run: Option<&str>) -> Result<Option<RunId>, HarnessError> {
-    match run {
-        None => Ok(None),
-        Some(text) => match RunId::parse(text) {
-            Some(id) => Ok(Some(id)),
-            None => Err(HarnessError::NoRun { run: text.to_owned() }),
-        },
-    }
-}
-
-/// Takes a run back.
-pub(crate) fn undo_run(
-    surroundings: &Surroundings,
-    folder: &Path,
-    named: Option<&ProjectRoot>,
-    run: Option<&str>,
-    clock: &dyn Clock,
-) -> Result<UndoOutcome, HarnessError> {
-    let (workspace, state) = recorded(surroundings, folder, named)?;
-    let run = run_id(run)?;
-    let mut journal = Journal::open_existing(&state)?;
-    let recovered = recover(&mut journal, &workspace, clock, Foreign::Refuse)?;
-    // Who asks after a crash means the run that crashed: taking back one more would be one too many.
-    if let Some(recovered) = recovered.filter(|recovered| run.is_none_or(|run| run == recovered.run))
-        && recovered.to == RecoveredTo::Before
-        && journal.history().run(recovered.run)?.undoes.is_none()
-    {
-        return Ok(UndoOutcome { undone: recovered.run, run: recovered.run, files: recovered.restored });
-    }
-    Ok(undo(&mut journal, &workspace, clock, run)?)
-}
-
-/// Brings a run that was interrupted to an end; files that somebody changed since are left alone.
-pub(crate) fn recover_run(
-    surroundings: &Surroundings,
-    folder: &Path,
-    named: Option<&ProjectRoot>,
-    clock: &dyn Clock,
-) -> Result<Option<Recovered>, HarnessError> {
-    let (workspace, state) = recorded(surroundings, folder, named)?;
-    let mut journal = Journal::open_existing(&state)?;
-    Ok(recover(&mut journal, &workspace, clock, Foreign::Leave)?)
-}
-
-/// The runs of a workspace, oldest first.
-pub(crate) fn runs(
-    surroundings: &Surroundings,
-    folder: &Path,
-    named: Option<&ProjectRoot>,
-) -> Result<Vec<RunRecord>, HarnessError> {
-    let (_, state) = recorded(surroundings, folder, named)?;
-    Ok(History::open(&state)?.runs()?)
-}
-
-/// One run: the one that was asked for, else the last edit.
-pub(crate) fn run_record(
-    surroundings: &Surroundings,
-    folder: &Path,
-    named: Option<&ProjectRoot>,
-    run: Option<&str>,
-) -> Result<RunRecord, HarnessError> {
-    let (_, state) = recorded(surroundings, folder, named)?;
-    let history = History::open(&state)?;
-    if let Some(id) = run_id(run)? {
-        return Ok(history.run(id)?);
-    }
-    let runs = history.runs()?;
-    let last = runs.iter().rfind(|run| run.undoes.is_none() && run.state != RunState::RolledBack);
-    last.or(runs.last()).cloned().ok_or_else(|| HarnessError::NoRun { run: "last".to_owned() })
 }

@@ -11,7 +11,7 @@ use crate::plan::Effort;
 use crate::scout::{Glean, ServerDefinitions, ServerReferences};
 
 use super::HarnessError;
-use super::run::ModelRequest;
+use super::request::ModelRequest;
 
 /// What the process was started in; read once, by the command line.
 #[derive(Debug, Clone, Default)]

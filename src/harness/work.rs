@@ -4,7 +4,7 @@
 
 use crate::editor::{self, Attempt};
 use crate::plan::{Assignment, Feedback, Proposal, Reply, Site, Verdict};
-use crate::python::calls;
+use crate::python::{Interpolated, strings_around};
 use crate::text::{EditSet, SourceText};
 
 use super::report::{Outcome, ReportedAttempt, ReportedFinding, ReportedSite, ReportedTokens};
@@ -14,8 +14,8 @@ use super::wire::wire_site;
 /// A site and how it stands.
 pub(super) struct Work {
     pub(super) site: Site,
-    /// The quotes of the f-strings around the site, outermost first.
-    pub(super) quotes: Vec<String>,
+    /// The f-strings and t-strings around the site, outermost first.
+    pub(super) strings: Vec<Interpolated>,
     pub(super) outcome: Option<(Outcome, Option<String>)>,
     pub(super) attempts: Vec<ReportedAttempt>,
     pub(super) feedback: Vec<Feedback>,
@@ -39,9 +39,8 @@ struct Unusable {
 
 impl Work {
     pub(super) fn new(site: Site, source: Option<&SourceText>) -> Self {
-        let call = source.and_then(|source| calls::call_in_module(source.as_str(), site.span));
-        let quotes = call.map(|call| call.quotes).unwrap_or_default();
-        Self { site, quotes, outcome: None, attempts: Vec::new(), feedback: Vec::new(), proposal: None }
+        let strings = source.map(|source| strings_around(source.as_str(), site.span)).unwrap_or_default();
+        Self { site, strings, outcome: None, attempts: Vec::new(), feedback: Vec::new(), proposal: None }
     }
 
     /// A site that nobody is asked about.

@@ -1,6 +1,7 @@
 //! What one author may see, and what it answers. An assignment holds no path and a reply no address, so
 //! an author has nothing with which it could widen its scope: the harness alone knows which site it gave out.
 
+use crate::python::Interpolated;
 use crate::text::{ByteSpan, Edit, EditSet, RelPath};
 
 use super::{Operation, SiteId, SiteKind};
@@ -25,9 +26,10 @@ pub(crate) struct Assignment {
     /// a constructor's left out, since calling the class always fills it.
     /// `None` where it couldn't be read.
     pub(crate) signature: Option<String>,
-    /// The quotes of the f-strings in which the region stands, outermost first. Before Python 3.12 none of
-    /// them may be written again inside.
-    pub(crate) quotes: Vec<String>,
+    /// The f-strings and t-strings in which the region stands, outermost first.
+    pub(crate) strings: Vec<Interpolated>,
+    /// Whether every Python that the project is for reads anything inside an f-string: 3.12 and later do.
+    pub(crate) nests_strings: bool,
     /// Spans of `region` that earlier rounds settled; their text must come back unchanged.
     pub(crate) settled: Vec<ByteSpan>,
     /// The file with line numbers, where the user asked for it.

@@ -8,12 +8,14 @@ use std::fmt::Debug;
 
 use ruff_python_ast::comparable::ComparableExpr;
 use ruff_python_ast::token::{TokenKind, Tokens, parenthesized_range};
-use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr, walk_module};
+use ruff_python_ast::visitor::source_order::{SourceOrderVisitor, walk_expr};
 use ruff_python_ast::{AnyNodeRef, ArgOrKeyword, Expr, ExprCall, ExprRef, ParameterWithDefault, Stmt};
-use ruff_python_parser::{Mode, ParseOptions, parse_expression, parse_module, parse_parenthesized_expression_range};
+use ruff_python_parser::{parse_expression, parse_module, parse_parenthesized_expression_range};
 use ruff_text_size::{Ranged, TextRange, TextSize};
 
 use crate::text::ByteSpan;
+
+use super::interpolated::{Around, Interpolated};
 
 /// A call expression, all spans relative to the text that it was read from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,9 +34,8 @@ pub(crate) struct Call {
     pub(crate) trailing_comma: Option<ByteSpan>,
     /// Every comment between the parentheses, nested ones included.
     pub(crate) comments: Vec<ByteSpan>,
-    /// The quotes of the f-strings around the call, outermost first. Before Python 3.12 none of them may
-    /// occur again inside.
-    pub(crate) quotes: Vec<String>,
+    /// The f-strings and t-strings around the call, outermost first.
+    pub(crate) strings: Vec<Interpolated>,
 }
 
 /// One argument of a call.
@@ -88,22 +89,34 @@ pub(crate) fn call_in_expression(text: &str, name: ByteSpan) -> Result<Option<Ca
     let parsed = parse_parenthesized_expression_range(text, range)?;
     let mut finder = Finder::new(name);
     finder.visit_expr(parsed.expr());
-    Ok(finder.found.map(|call| describe(text, parsed.tokens(), call)))
+    Ok(finder.found.map(|call| {
+        let mut around = Around::new(call.range());
+        around.visit_expr(parsed.expr());
+        describe(text, parsed.tokens(), call, around.found)
+    }))
 }
 
 /// Reads a text that is one call and nothing else; `None` where it is another expression.
 pub(crate) fn whole_call(text: &str) -> Result<Option<Call>, SyntaxFailure> {
     let parsed = parse_parenthesized_expression_range(text, TextRange::new(size(0), size(text.len())))?;
     let Expr::Call(call) = parsed.expr() else { return Ok(None) };
-    Ok(Some(describe(text, parsed.tokens(), call)))
+    Ok(Some(describe(text, parsed.tokens(), call, Vec::new())))
 }
 
 /// What [`call_in_expression`] finds, in the text of a whole file. A file that is broken elsewhere is searched all the same.
+#[cfg(test)]
 pub(crate) fn call_in_module(text: &str, name: ByteSpan) -> Option<Call> {
+    use ruff_python_ast::visitor::source_order::walk_module;
+    use ruff_python_parser::{Mode, ParseOptions};
+
     let parsed = ruff_python_parser::parse_unchecked(text, ParseOptions::from(Mode::Module));
     let mut finder = Finder::new(name);
     walk_module(&mut finder, parsed.syntax());
-    finder.found.map(|call| describe(text, parsed.tokens(), call))
+    finder.found.map(|call| {
+        let mut around = Around::new(call.range());
+        walk_module(&mut around, parsed.syntax());
+        describe(text, parsed.tokens(), call, around.found)
+    })
 }
 
 /// What the text of one expression is.
@@ -147,6 +160,15 @@ pub(crate) fn keyword_value(text: &str) -> Result<Form, SyntaxFailure> {
     let is_whole = arguments.range.end() == size(call.len()) && arguments.len() == 1;
     let keyword = arguments.keywords.first().filter(|_| is_whole).ok_or_else(not_one)?;
     Ok(form(&keyword.value))
+}
+
+/// Whether an argument can be passed under this name: keywords of the language and `__debug__` can't be assigned.
+/// Soft keywords such as `match` can.
+pub(crate) fn is_label(name: &str) -> bool {
+    let call = format!("f({name}=0)");
+    let parsed = parse_expression(&call).ok();
+    let keywords = parsed.as_ref().and_then(|parsed| Some(&parsed.expr().as_call_expr()?.arguments.keywords));
+    name != "__debug__" && keywords.is_some_and(|keywords| keywords.iter().any(|k| k.arg.as_deref() == Some(name)))
 }
 
 /// A call in an example, as much of it as an instruction can vary.
@@ -200,6 +222,14 @@ pub(crate) struct Parameter {
     pub(crate) name: String,
     /// Stands before `/`, so it can't be passed by name.
     pub(crate) positional_only: bool,
+}
+
+impl Parameters {
+    /// Whether an argument can be passed to a parameter of this name, `**` aside.
+    pub(crate) fn can_be_named(&self, name: &str) -> bool {
+        let by_name = |parameter: &Parameter| parameter.name == name && !parameter.positional_only;
+        self.positional.iter().any(by_name) || self.keyword_only.iter().any(|parameter| parameter == name)
+    }
 }
 
 /// Reads a parameter list as written, from `(` to `)`; `None` where it isn't one.
@@ -260,7 +290,7 @@ fn last_name(callee: &Expr) -> Option<TextRange> {
     }
 }
 
-fn describe(text: &str, tokens: &Tokens, call: &ExprCall) -> Call {
+fn describe(text: &str, tokens: &Tokens, call: &ExprCall, strings: Vec<Interpolated>) -> Call {
     let parent = AnyNodeRef::from(&call.arguments);
     let arguments: Vec<Argument> =
         call.arguments.iter_source_order().map(|argument| describe_argument(argument, parent, tokens)).collect();
@@ -285,7 +315,7 @@ fn describe(text: &str, tokens: &Tokens, call: &ExprCall) -> Call {
         arguments,
         trailing_comma,
         comments: comments.map(|token| span(token.range())).collect(),
-        quotes: quotes_around(text, tokens, call.range().start()),
+        strings,
     }
 }
 
@@ -338,20 +368,6 @@ fn keys_of(value: &Expr) -> Option<Vec<String>> {
     let Expr::Dict(dict) = value else { return None };
     let key = |key: Option<&Expr>| Some(key?.as_string_literal_expr()?.value.to_str().to_owned());
     dict.items.iter().map(|item| key(item.key.as_ref())).collect()
-}
-
-/// The opening quotes of the f-strings that are open at `offset`, outermost first.
-fn quotes_around(text: &str, tokens: &Tokens, offset: TextSize) -> Vec<String> {
-    let mut open = Vec::new();
-    for token in tokens.iter().take_while(|token| token.start() < offset) {
-        if matches!(token.kind(), TokenKind::FStringStart | TokenKind::TStringStart) {
-            let start = text.get(token.range().to_std_range()).unwrap_or_default();
-            open.push(start.trim_start_matches(|c: char| c.is_ascii_alphabetic()).to_owned());
-        } else if token.kind().is_interpolated_string_end() {
-            open.pop();
-        }
-    }
-    open
 }
 
 fn form(expr: &Expr) -> Form {
@@ -485,8 +501,12 @@ mod tests {
         assert_eq!(call.trailing_comma.map(|s| slice(text, s)), Some(","));
         assert_eq!(call.comments.iter().map(|&s| slice(text, s)).collect::<Vec<_>>(), ["# one", "# two"]);
         let quoted = "rf'''{f\"{k(x)}\"} {k(y)}'''";
-        assert_eq!(call_in_module(quoted, nth(quoted, "k", 0)).unwrap().quotes, ["'''", "\""]);
-        assert_eq!(call_in_module(quoted, nth(quoted, "k", 1)).unwrap().quotes, ["'''"]);
+        let quotes = |n| {
+            let call = call_in_module(quoted, nth(quoted, "k", n)).unwrap();
+            call.strings.into_iter().map(|string| string.quote).collect::<Vec<_>>()
+        };
+        assert_eq!(quotes(0), ["'''", "\""]);
+        assert_eq!(quotes(1), ["'''"]);
     }
 
     #[test]
@@ -510,6 +530,16 @@ mod tests {
         }
         for value in ["", "1, y=2", "1)", "1 # c", "x for x in y", "1\n", "*a", "yield", "y := 1", "1) + g(2"] {
             assert!(keyword_value(value).is_err(), "{value}");
+        }
+    }
+
+    #[test]
+    fn words_of_the_language_are_no_labels() {
+        for name in ["verbose", "_", "é", "match", "case", "type", "_x1", "print"] {
+            assert!(is_label(name), "{name}");
+        }
+        for name in ["class", "None", "True", "lambda", "async", "await", "__debug__", "1x", "a.b", "", "a=1, b", "*"] {
+            assert!(!is_label(name), "{name}");
         }
     }
 

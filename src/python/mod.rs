@@ -6,12 +6,14 @@
 pub(crate) mod calls;
 mod flow;
 mod imports;
+mod interpolated;
 mod mentions;
 mod module;
 mod scopes;
 mod walk;
 
 pub(crate) use imports::{ImportClause, ImportRef};
+pub(crate) use interpolated::{Interpolated, InterpolatedKind, strings_around, unreadable_before_312};
 pub(crate) use mentions::{longer_words, words};
 pub(crate) use module::{Declaration, DeclarationKind, Module, NameToken, Role, StringUse, TextKind, Usage, parses};
 pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind};

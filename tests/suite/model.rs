@@ -340,6 +340,7 @@ fn a_server_that_is_none_is_told_with_the_next_step() {
         (&missing.base_url, Some("m"), "doesn't speak the chat protocol: "),
         (&empty.base_url, None, "offers no model"),
         (&silent.base_url, Some("m"), "didn't answer within 1 s"),
+        (&silent.base_url, Some("m"), "--timeout"),
         ("localhost:8080", None, "no address of a model server"),
     ] {
         let model: Vec<&str> = more.into_iter().flat_map(|name| ["--model", name]).collect();
@@ -522,6 +523,27 @@ fn the_settings_of_the_command_line_arrive() {
     assert_eq!(chat.json()["model"], "some/model:1b");
     assert!(chat.asked().get("context").is_none());
     project.is_untouched();
+}
+
+#[test]
+fn a_file_that_is_too_long_for_the_model_is_left_out_and_that_is_said() {
+    let project = Project::calling("f(1)\nf(2)\n");
+    let server = Server::chat(|request| {
+        if request.asked().get("context").is_some() {
+            let message = "request (5212 tokens) exceeds the available context size (2048 tokens), try increasing it";
+            let error =
+                format!(r#"{{"error": {{"code": 400, "message": "{message}", "type": "exceed_context_size_error"}}}}"#);
+            Answer::Body(400, error)
+        } else {
+            right(request)
+        }
+    });
+    let settings = ["--context", "file", "--attempts", "1"];
+    let edited = project.edit(&server.base_url, &[&VERBOSE[..], &settings].concat());
+    edited.ends_with(0);
+    assert_eq!((edited.total("applied"), server.chats().len()), (2, 3), "the file is tried once");
+    let notes = edited.report["notes"].to_string();
+    assert!(notes.contains("too long for the model's context"), "{notes}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! names the client. What is asked is in `prompt.rs`, how an answer is read in `contract.rs`.
 
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use async_openai::Client;
@@ -64,6 +64,8 @@ pub(crate) struct Model {
     spared: Spared,
     /// Cleared for good when the server turns the schema down.
     sends_schema: AtomicBool,
+    /// The shortest file with which a prompt was too long for the server, in bytes; files as long stay out of it.
+    too_long: AtomicUsize,
 }
 
 impl fmt::Debug for Model {
@@ -143,7 +145,24 @@ impl Model {
             time_limit: settings.time_limit,
             spared,
             sends_schema: AtomicBool::new(true),
+            too_long: AtomicUsize::new(usize::MAX),
         })
+    }
+
+    /// Asks with the file if there is room for it, else without.
+    async fn ask_fitting(&self, assignment: &Assignment, code: &str) -> Result<Completion, EditorError> {
+        let length = assignment.context.as_ref().map_or(0, String::len);
+        let without = || Assignment { context: None, ..assignment.clone() };
+        if length >= self.too_long.load(Ordering::Relaxed) {
+            return self.ask(&without(), code).await;
+        }
+        match self.ask(assignment, code).await {
+            Err(error) if length > 0 && is_about_the_length(&error) => {
+                self.too_long.store(length, Ordering::Relaxed);
+                self.ask(&without(), code).await
+            }
+            other => other,
+        }
     }
 
     async fn ask(&self, assignment: &Assignment, code: &str) -> Result<Completion, EditorError> {
@@ -225,9 +244,10 @@ impl Author for Model {
         }
         let started = Instant::now();
         let masked = Masked::new(&assignment.region, &assignment.settled);
-        let completion = timeout(self.time_limit, self.ask(assignment, &masked.text)).await.map_err(|_| {
-            EditorError::Timeout { address: self.address.clone(), seconds: self.time_limit.as_secs() }
-        })??;
+        let completion =
+            timeout(self.time_limit, self.ask_fitting(assignment, &masked.text)).await.map_err(|_| {
+                EditorError::Timeout { address: self.address.clone(), seconds: self.time_limit.as_secs() }
+            })??;
         let trims = assignment.region.trim() == assignment.region;
         let reply = completion.site_edit().map(|edit| Reply::Text {
             new_text: masked.restore(if trims { edit.new_text.trim() } else { &edit.new_text }),
@@ -235,6 +255,14 @@ impl Author for Model {
             unchecked: None,
         });
         Ok(Attempt { reply, tokens: completion.tokens(), seconds: started.elapsed().as_secs_f64() })
+    }
+
+    fn remarks(&self) -> Vec<String> {
+        let length = Some(self.too_long.load(Ordering::Relaxed)).filter(|&length| length < usize::MAX);
+        let told = |length| {
+            format!("a file of {length} bytes is too long for the model's context: files as long weren't shown to it")
+        };
+        length.map(told).into_iter().collect()
     }
 }
 
@@ -358,19 +386,36 @@ fn is_passing(error: &OpenAIError) -> bool {
 
 /// Whether a server turned the request down because of its `response_format`.
 fn is_about_the_schema(error: &EditorError) -> bool {
-    let (status, message) = match error {
-        EditorError::Status { status, message, .. } => (*status, message),
-        EditorError::Refused { message, .. } => (400, message),
+    let words = ["response_format", "json_schema", "schema", "grammar", "structured", "pattern must"];
+    turned_down(error)
+        .is_some_and(|(status, message)| matches!(status, 400 | 404 | 422 | 501) && holds_one(message, &words))
+}
+
+/// Whether a server turned the request down because it is longer than what the model can read.
+fn is_about_the_length(error: &EditorError) -> bool {
+    let words = ["context", "too long", "too large", "too many tokens", "maximum length", "prompt length"];
+    turned_down(error).is_some_and(|(status, message)| {
+        status == 413 || (matches!(status, 400 | 422 | 500) && holds_one(message, &words))
+    })
+}
+
+/// The status and the message of a server that doesn't take a request.
+fn turned_down(error: &EditorError) -> Option<(u16, &str)> {
+    match error {
+        EditorError::Status { status, message, .. } => Some((*status, message)),
+        EditorError::Refused { message, .. } => Some((400, message)),
         EditorError::Address { .. }
         | EditorError::Key
         | EditorError::Unreachable { .. }
         | EditorError::Timeout { .. }
         | EditorError::Nonsense { .. }
-        | EditorError::NoModel { .. } => return false,
-    };
+        | EditorError::NoModel { .. } => None,
+    }
+}
+
+fn holds_one(message: &str, words: &[&str]) -> bool {
     let message = message.to_lowercase();
-    let words = ["response_format", "json_schema", "schema", "grammar", "structured", "pattern must"];
-    matches!(status, 400 | 404 | 422 | 501) && words.iter().any(|word| message.contains(word))
+    words.iter().any(|word| message.contains(word))
 }
 
 /// A server's message in one line, of a bearable length, and without the key in case it is echoed.

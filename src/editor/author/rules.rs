@@ -5,7 +5,8 @@
 
 use crate::plan::{Assignment, Operation, Reply, SiteKind};
 use crate::python::calls::{self, Argument, ArgumentKind, Call, Parameters};
-use crate::text::{ByteSpan, Edit};
+use crate::python::{Interpolated, InterpolatedKind, unreadable_before_312};
+use crate::text::{ByteSpan, Edit, EditSet};
 
 use crate::editor::instruction::Spared;
 
@@ -19,14 +20,12 @@ pub(in crate::editor) fn reply(assignment: &Assignment, spared: &Spared) -> Repl
         Err(reply) => return *reply,
     };
     let keyword = format!("{name}={value}");
-    if let Some(reason) = quote_conflict(assignment, &call, &keyword) {
+    let edits = insertion(&assignment.region, &call, &keyword);
+    let after = EditSet::new(edits.clone()).and_then(|edits| edits.apply_to(&assignment.region));
+    if let Some(reason) = after.ok().and_then(|after| unreadable(assignment, &after)) {
         return left(reason);
     }
-    Reply::Edits {
-        edits: insertion(&assignment.region, &call, &keyword),
-        rationale: format!("added `{keyword}`"),
-        unchecked: may_hold_already(&call, name),
-    }
+    Reply::Edits { edits, rationale: format!("added `{keyword}`"), unchecked: unseen(assignment, &call, name) }
 }
 
 /// The call to edit, or the reply that needs no edit: already so, or left to a person. A model is asked
@@ -50,8 +49,11 @@ pub(in crate::editor) fn settle(assignment: &Assignment, spared: &Spared) -> Res
         Ok(None) => return leave("the name isn't called here".to_owned()),
         Err(failure) => return leave(format!("the region is no expression ({failure})")),
     };
-    match passed(assignment, &call, name, value) {
-        Some(reply) => Err(Box::new(reply)),
+    if let Some(reply) = passed(assignment, &call, name, value) {
+        return Err(Box::new(reply));
+    }
+    match shown_text(&assignment.strings).or_else(|| shown_text(&call.strings)) {
+        Some(reason) => leave(reason.to_owned()),
         None => Ok(call),
     }
 }
@@ -132,7 +134,7 @@ fn passed(assignment: &Assignment, call: &Call, name: &str, value: &str) -> Opti
     })
 }
 
-fn positional(call: &Call) -> impl Iterator<Item = &Argument> {
+pub(in crate::editor) fn positional(call: &Call) -> impl Iterator<Item = &Argument> {
     call.arguments.iter().filter(|argument| match argument.kind {
         ArgumentKind::Positional | ArgumentKind::Starred | ArgumentKind::BareGenerator => true,
         ArgumentKind::Keyword(_) | ArgumentKind::DoubleStarred(_) => false,
@@ -141,7 +143,7 @@ fn positional(call: &Call) -> impl Iterator<Item = &Argument> {
 
 /// Whether the call fills the first parameter by itself: a method called on an instance or a class method,
 /// but not `Class.method(instance, …)`.
-fn binds_first(assignment: &Assignment, call: &Call, parameters: &Parameters) -> bool {
+pub(in crate::editor) fn binds_first(assignment: &Assignment, call: &Call, parameters: &Parameters) -> bool {
     let class = assignment.symbol.rsplit('.').nth(1);
     match parameters.positional.first().map(|parameter| parameter.name.as_str()) {
         Some("cls" | "mcs" | "mcls") => true,
@@ -150,55 +152,90 @@ fn binds_first(assignment: &Assignment, call: &Call, parameters: &Parameters) ->
     }
 }
 
-/// Before Python 3.12 an expression in an f-string can't hold the quote of the f-string, a backslash or a comment.
-pub(in crate::editor) fn quote_conflict(assignment: &Assignment, call: &Call, text: &str) -> Option<String> {
-    let quotes: Vec<&String> = assignment.quotes.iter().chain(&call.quotes).collect();
-    if quotes.is_empty() {
-        return None;
-    }
-    let is_quote = |c: char| quotes.iter().any(|quote| quote.starts_with(c));
-    let bad = text.chars().find(|&c| matches!(c, '\\' | '#') || is_quote(c))?;
-    Some(format!("inside an f-string, which can't hold `{bad}` before Python 3.12"))
+/// Why nothing is edited in these strings: a field such as `{f(1)=}` shows its own text.
+pub(crate) fn shown_text(strings: &[Interpolated]) -> Option<&'static str> {
+    let shows = strings.iter().any(|string| string.shows_itself);
+    shows.then_some(
+        "inside a field such as `{…=}`, which shows its own text: the edit would change what the program prints",
+    )
 }
 
-/// What the type checker can't see: a dictionary that may hold the key.
-pub(in crate::editor) fn may_hold_already(call: &Call, name: &str) -> Option<String> {
+/// Why the new text of the region can't stand in the strings around it, or in those that it holds itself.
+pub(in crate::editor) fn unreadable(assignment: &Assignment, new_text: &str) -> Option<String> {
+    if assignment.nests_strings {
+        return None;
+    }
+    let what = unreadable_before_312(&assignment.strings, &assignment.region, new_text)?;
+    Some(format!("inside an f-string, which can't hold {what} before Python 3.12"))
+}
+
+/// What the type checker can't see: a dictionary that may hold the key, a string that keeps the text.
+pub(in crate::editor) fn unseen(assignment: &Assignment, call: &Call, name: &str) -> Option<String> {
     let unknown = |argument: &Argument| argument.kind == ArgumentKind::DoubleStarred(None);
-    call.arguments.iter().any(unknown).then(|| format!("`**` may hold `{name}` already, which fails at run time"))
+    if call.arguments.iter().any(unknown) {
+        return Some(format!("`**` may hold `{name}` already, which fails at run time"));
+    }
+    kept_text(&assignment.strings).or_else(|| kept_text(&call.strings)).map(str::to_owned)
+}
+
+/// What is to be said of an edit in a t-string, which the program can ask for the text of each field.
+pub(in crate::editor) fn kept_text(strings: &[Interpolated]) -> Option<&'static str> {
+    let keeps = strings.iter().any(|string| string.kind == InterpolatedKind::TString);
+    keeps.then_some("a t-string keeps the text of its fields, and the program may use it")
 }
 
 /// The edits that add one keyword argument.
-fn insertion(region: &str, call: &Call, keyword: &str) -> Vec<Edit> {
-    let Some(last) = call.arguments.last() else {
-        let inside = ByteSpan::new(call.parentheses.start().get() + 1, call.parentheses.end().get() - 1);
-        let blank = slice(region, inside).chars().all(|c| c == ' ' || c == '\t');
-        let replaced = if blank { inside } else { ByteSpan::new(inside.start().get(), inside.start().get()) };
-        return vec![Edit::replace(replaced, keyword)];
-    };
-    if last.kind == ArgumentKind::BareGenerator {
-        let (start, end) = (last.span.start().get(), last.span.end().get());
-        return vec![Edit::insert(start, "("), Edit::insert(end, format!("), {keyword}"))];
-    }
+pub(in crate::editor) fn insertion(region: &str, call: &Call, keyword: &str) -> Vec<Edit> {
+    let Some(last) = call.arguments.last() else { return vec![first_argument(region, call, keyword)] };
     let double_starred = |argument: &&Argument| matches!(argument.kind, ArgumentKind::DoubleStarred(_));
     if let Some(dictionary) = call.arguments.iter().find(double_starred) {
-        let at = dictionary.span.start().get();
-        let border = line_break_before(region, at).map_or_else(|| " ".to_owned(), |(newline, indent)| newline + indent);
-        return vec![Edit::insert(at, format!("{keyword},{border}"))];
+        return vec![before_dictionary(region, call, dictionary, keyword)];
     }
-    let end = last.span.end().get();
-    let Some((newline, indent)) = line_break_before(region, last.span.start().get()) else {
-        return vec![Edit::insert(end, format!(", {keyword}"))];
+    let (start, end) = (last.span.start().get(), last.span.end().get());
+    // A bare generator gets its parentheses.
+    let is_bare = last.kind == ArgumentKind::BareGenerator;
+    let mut edits = if is_bare { vec![Edit::insert(start, "(")] } else { Vec::new() };
+    let close = if is_bare { ")" } else { "" };
+    let Some((newline, indent)) = line_break_before(region, start) else {
+        edits.push(Edit::insert(end, format!("{close}, {keyword}")));
+        return edits;
     };
-    match call.trailing_comma {
-        Some(comma) => {
-            let at = end_of_remark(region, call, comma.end().get());
-            vec![Edit::insert(at, format!("{newline}{indent}{keyword},"))]
-        }
-        None => match end_of_remark(region, call, end) {
-            at if at == end => vec![Edit::insert(end, format!(",{newline}{indent}{keyword}"))],
-            at => vec![Edit::insert(end, ","), Edit::insert(at, format!("{newline}{indent}{keyword}"))],
-        },
+    if let Some(comma) = call.trailing_comma {
+        let at = end_of_remark(region, call, comma.end().get());
+        edits.push(Edit::insert(at, format!("{newline}{indent}{keyword},")));
+        return edits;
     }
+    match end_of_remark(region, call, end) {
+        at if at == end => edits.push(Edit::insert(end, format!("{close},{newline}{indent}{keyword}"))),
+        at => edits
+            .extend([Edit::insert(end, format!("{close},")), Edit::insert(at, format!("{newline}{indent}{keyword}"))]),
+    }
+    edits
+}
+
+/// In a call without arguments; below a comment that has a line of its own.
+fn first_argument(region: &str, call: &Call, keyword: &str) -> Edit {
+    let inside = ByteSpan::new(call.parentheses.start().get() + 1, call.parentheses.end().get() - 1);
+    let Some(comment) = call.comments.last() else { return Edit::replace(inside, keyword) };
+    match line_break_before(region, comment.start().get()) {
+        Some((newline, indent)) => Edit::insert(comment.end().get(), format!("{newline}{indent}{keyword},")),
+        None => Edit::insert(inside.start().get(), keyword),
+    }
+}
+
+/// Before the first dictionary, and before the comments above it, which are about it.
+fn before_dictionary(region: &str, call: &Call, dictionary: &Argument, keyword: &str) -> Edit {
+    let mut at = dictionary.span.start().get();
+    let Some((newline, _)) = line_break_before(region, at) else { return Edit::insert(at, format!("{keyword}, ")) };
+    let is_above = |comment: &&ByteSpan, at: usize| {
+        let gap = region.get(comment.end().get()..at).unwrap_or_default();
+        !gap.is_empty() && gap.trim().is_empty() && line_break_before(region, comment.start().get()).is_some()
+    };
+    while let Some(above) = call.comments.iter().find(|comment| is_above(comment, at)) {
+        at = above.start().get();
+    }
+    let indent = line_break_before(region, at).map_or("", |(_, indent)| indent);
+    Edit::insert(at, format!("{keyword},{newline}{indent}"))
 }
 
 /// The line ending and the indentation before `at`, where nothing but white space stands before it on its line.
@@ -224,8 +261,6 @@ fn slice(text: &str, span: ByteSpan) -> &str {
 
 #[cfg(test)]
 pub(in crate::editor) mod tests {
-    use crate::text::EditSet;
-
     use super::*;
 
     /// An assignment about the last `f` before a parenthesis in `region`, or about the first `f`.
@@ -241,7 +276,8 @@ pub(in crate::editor) mod tests {
             name: ByteSpan::new(at, at + 1),
             enclosing: "views.page".to_owned(),
             signature: signature.map(str::to_owned),
-            quotes: Vec::new(),
+            strings: Vec::new(),
+            nests_strings: false,
             settled: Vec::new(),
             context: None,
             feedback: Vec::new(),
@@ -283,7 +319,10 @@ pub(in crate::editor) mod tests {
         check("f()", "f(v=True)");
         check("f( )", "f(v=True)");
         check("f(  # why\n)", "f(v=True  # why\n)");
-        check("f(\n)", "f(v=True\n)");
+        check("f(\n)", "f(v=True)");
+        check("f(\n    # nothing yet\n)", "f(\n    # nothing yet\n    v=True,\n)");
+        check("f(  # why\n    # nothing yet\n)", "f(  # why\n    # nothing yet\n    v=True,\n)");
+        check("f(\r\n\t# one\r\n\t# two\r\n)", "f(\r\n\t# one\r\n\t# two\r\n\tv=True,\r\n)");
     }
 
     #[test]
@@ -314,6 +353,26 @@ pub(in crate::editor) mod tests {
         check("f(a  # why\n)", "f(a, v=True  # why\n)");
         check("f(\n    a,\n    # last\n)", "f(\n    a,\n    v=True,\n    # last\n)");
         check("f(\n    a  # why\n    ,\n)", "f(\n    a  # why\n    ,\n    v=True,\n)");
+        check("f(a, b,  # why\n)", "f(a, b, v=True,  # why\n)");
+        check("f(\n    a\n    # last\n)", "f(\n    a,\n    v=True\n    # last\n)");
+        check(
+            "f(\n    a,  # one\n    # the rest\n    # of it\n    **k,  # two\n)",
+            "f(\n    a,  # one\n    v=True,\n    # the rest\n    # of it\n    **k,  # two\n)",
+        );
+        check("f(\n    # the rest\n    **k\n)", "f(\n    v=True,\n    # the rest\n    **k\n)");
+        check("f(a, # one\n  **k)", "f(a, # one\n  v=True,\n  **k)");
+    }
+
+    #[test]
+    fn stars_and_continued_lines_are_minded() {
+        check("f(*a, **k)", "f(*a, v=True, **k)");
+        check("f(**j, b=1, **k)", "f(v=True, **j, b=1, **k)");
+        check("f(b=1, *a)", "f(b=1, *a, v=True)");
+        check("f(a, \\\n  b)", "f(a, \\\n  b,\n  v=True)");
+        check("f(\\\n)", "f(v=True)");
+        check("f(lambda: a)", "f(lambda: a, v=True)");
+        check("f(b := 1)", "f(b := 1, v=True)");
+        check("f(\"a\"\n  \"b\")", "f(\"a\"\n  \"b\", v=True)");
     }
 
     #[test]
@@ -332,6 +391,12 @@ pub(in crate::editor) mod tests {
         check("f(x for x in y)", "f((x for x in y), v=True)");
         check("f( (x) for x in (y) )", "f( ((x) for x in (y)), v=True )");
         check("f((x for x in y))", "f((x for x in y), v=True)");
+        check("f(x for x in y  # all\n)", "f((x for x in y), v=True  # all\n)");
+        check("f(\n    x\n    for x in y\n)", "f(\n    (x\n    for x in y),\n    v=True\n)");
+        check(
+            "f(\n    x  # each\n    for x in y  # all\n)",
+            "f(\n    (x  # each\n    for x in y),  # all\n    v=True\n)",
+        );
     }
 
     #[test]
@@ -434,18 +499,37 @@ pub(in crate::editor) mod tests {
         }
     }
 
+    pub(in crate::editor) fn string(quote: &str) -> Interpolated {
+        Interpolated { quote: quote.to_owned(), kind: InterpolatedKind::FString, shows_itself: false }
+    }
+
     #[test]
     fn a_value_that_an_f_string_cannot_hold_is_left_to_a_person() {
         let mut given = assignment("f(x)", "v='a'", None);
-        given.quotes = vec!["'".to_owned()];
-        check_left(&given, "f-string");
-        given.quotes = vec!["\"".to_owned()];
+        given.strings = vec![string("'")];
+        check_left(&given, "can't hold its own quotes before Python 3.12");
+        given.nests_strings = true;
         assert_eq!(applied(&reply(&given, &Spared::default()), "f(x)"), "f(x, v='a')");
-        given.quotes = vec!["'''".to_owned()];
-        check_left(&given, "f-string");
+        given.nests_strings = false;
+        for quote in ["\"", "'''", "\"\"\""] {
+            given.strings = vec![string(quote)];
+            assert_eq!(applied(&reply(&given, &Spared::default()), "f(x)"), "f(x, v='a')");
+        }
         let mut inner = assignment("g(f\"{f(x)}\")", "v=\"a\"", None);
         inner.name = ByteSpan::new(5, 6);
         check_left(&inner, "f-string");
+    }
+
+    #[test]
+    fn a_field_that_shows_its_own_text_is_left_and_one_that_keeps_it_is_unchecked() {
+        let mut given = assignment("f(x)", "v=1", None);
+        given.strings = vec![Interpolated { shows_itself: true, ..string("'") }];
+        check_left(&given, "shows its own text");
+        given.region = "f(x, v=1)".to_owned();
+        assert!(matches!(reply(&given, &Spared::default()), Reply::Already { .. }));
+        let mut given = assignment("f(x)", "v=1", None);
+        given.strings = vec![Interpolated { kind: InterpolatedKind::TString, ..string("'") }];
+        assert!(matches!(reply(&given, &Spared::default()), Reply::Edits { unchecked: Some(_), .. }));
     }
 
     #[test]

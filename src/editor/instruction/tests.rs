@@ -211,3 +211,18 @@ fn a_symbol_written_without_quotes_is_known_by_its_spelling() {
     assert!(read("Pass `x=1` to render_report_old.", "core.render_report").is_err());
     assert!(read("Update every call site of `Other.f` to pass `x=1`.", "core.f").is_err());
 }
+
+#[test]
+fn a_word_of_the_language_is_no_argument() {
+    let reserved = |got: Result<Understood, Refusal>, word: &str| match got {
+        Err(Refusal::Reserved { name, .. }) => assert_eq!(name, word),
+        other => panic!("{word}: {other:?}"),
+    };
+    for word in ["class", "None", "lambda", "__debug__"] {
+        reserved(read(&format!("Pass `{word}=1` to every call of `f`."), "core.f"), word);
+        let symbol = SymbolPath::parse("core.f").unwrap();
+        reserved(understand(Some(&format!("add-keyword {word}=1")), "", &symbol), word);
+    }
+    check("pass `type=1`", "add-keyword type=1");
+    check("pass `match=1`", "add-keyword match=1");
+}

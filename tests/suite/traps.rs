@@ -370,7 +370,7 @@ fn what_can_not_be_read_may_hold_the_name() {
     let shut = |root: &Path| {
         fs::create_dir(root.join("locked")).expect("a temporary folder can be written");
         for name in ["shut.py", "locked"] {
-            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0)).expect("a file of one's own");
+            fs::set_permissions(root.join(name), fs::Permissions::from_mode(0o000)).expect("a file of one's own");
         }
         for_root = fs::read(root.join("shut.py")).is_ok();
     };

@@ -125,11 +125,14 @@ pub(super) struct Scouting {
     /// How many threads may work at once; 1 does one thing after the other [default: as suits the machine]
     #[arg(long, value_name = "N")]
     jobs: Option<NonZeroUsize>,
+    /// Ask the type checker again, also about a tree that hasn't changed since the last time
+    #[arg(long)]
+    no_cache: bool,
 }
 
 impl Scouting {
     pub(super) fn options(&self) -> ScoutOptions {
-        ScoutOptions { family: self.family.into(), effort: Effort { verify: self.verify, jobs: self.jobs } }
+        ScoutOptions { family: self.family.into(), effort: Effort { verify: self.verify, jobs: self.jobs }, afresh: self.no_cache }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What was typed, as what it means here: the environment and the current folder are read in this file alone.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use etcetera::BaseStrategy as _;
@@ -8,6 +9,13 @@ use crate::harness::{Asked, HarnessError, Surroundings, workspace_of, workspace_
 use crate::text::{ProjectRoot, RelPath};
 
 use super::args::{Global, ModelArgs};
+
+/// What a type checker may look at to find an interpreter, its packages, and settings of its own.
+fn of_the_interpreter((name, value): (OsString, OsString)) -> Option<(String, OsString)> {
+    const BEGINNINGS: [&str; 7] = ["PATH", "HOME", "PYTHON", "PYREFLY", "PYENV", "CONDA", "VIRTUAL_ENV"];
+    let name = name.into_string().ok()?;
+    BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)).then_some((name, value))
+}
 
 /// Where the program was started and with what around it.
 pub(super) struct Here {
@@ -32,6 +40,7 @@ impl Here {
                 path: std::env::var_os("PATH"),
                 cache: path("TAINIE_CACHE_DIR").map_or(cache, Ok)?,
                 state_dir: path("TAINIE_STATE_DIR"),
+                interpreter: std::env::vars_os().filter_map(of_the_interpreter).collect(),
             },
             base_url: text("TAINIE_BASE_URL").or_else(|| text("OPENAI_BASE_URL")),
             api_key: text("OPENAI_API_KEY"),

@@ -396,7 +396,7 @@ fn undoes(transaction: &Transaction<'_>, run: i64) -> rusqlite::Result<Option<i6
 /// Makes the folder, with a `.gitignore` that hides it from git. A folder above that is marked read-only is left
 /// alone even by a user whom the system wouldn't stop.
 #[expect(clippy::disallowed_methods, reason = "the state folder is ours; no project file is written")]
-fn make_state_folder(state: &Path) -> std::io::Result<()> {
+pub(super) fn make_state_folder(state: &Path) -> std::io::Result<()> {
     let above = state.parent().and_then(|folder| folder.metadata().ok());
     if !state.is_dir() && above.is_some_and(|folder| folder.permissions().readonly()) {
         return Err(std::io::ErrorKind::PermissionDenied.into());

@@ -6,6 +6,7 @@
 //! is missing, [`demo`] proves the whole on the embedded [`fixtures`]. [`wire`] is the JSON surface.
 
 mod apply;
+mod cache;
 mod chosen;
 mod clock;
 mod declared;

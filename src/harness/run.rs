@@ -18,7 +18,7 @@ use super::oracle::Oracle;
 use super::readback;
 use super::records::state_folder;
 use super::request::{EditDone, EditRequest, EditorChoice, GateChoice, Target, Writing};
-use super::scouting::{self, Progress};
+use super::scouting::{self, Progress, Tools};
 use super::signature::signature;
 use super::task::{Candidate as NamedSymbol, candidate_symbols};
 use super::{Clock, Foreign, HarnessError, Journal, NewRun, RunId, Surroundings, Task, apply, recover, wiring};
@@ -49,7 +49,7 @@ pub(crate) async fn edit(
     }
     let mut watch = Stopwatch::start(clock);
     let pyrefly = surroundings.pyrefly(request.workspace.as_path()).await?;
-    let scouted = scouted(request, &pyrefly, progress).await?;
+    let scouted = scouted(request, Tools { surroundings, pyrefly: &pyrefly }, progress).await?;
     let discovery = watch.lap();
     let chosen = scouted.chosen.clone();
     let job = job(request, surroundings, scouted)?;
@@ -91,7 +91,7 @@ struct ScoutedSites {
 
 async fn scouted(
     request: &EditRequest,
-    pyrefly: &Pyrefly,
+    tools: Tools<'_>,
     progress: &dyn Progress,
 ) -> Result<ScoutedSites, HarnessError> {
     let (queries, named_by) = match &request.target {
@@ -106,7 +106,7 @@ async fn scouted(
     // An instruction that can't be carried out is refused before anything is looked for.
     let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
     let (index, worklist) =
-        match scouting::scout_first(pyrefly, &request.workspace, &queries, request.scout, &accept, progress).await {
+        match scouting::scout_first(tools, &request.workspace, &queries, request.scout, &accept, progress).await {
             Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
                 return Err(no_symbol(request, &named_by));
             }

@@ -1,12 +1,14 @@
 //! `scout` and `resolve`: from what was asked to a frozen worklist.
 
+use std::cell::RefCell;
 use std::path::Path;
 
 use crate::checker::{CheckerError, ProjectConfig, Pyrefly};
 use crate::plan::{Effort, Family, ScoutOptions, SymbolPath, Worklist};
-use crate::scout::{self, Codebase, Query, ScoutError, Watch};
+use crate::scout::{self, Codebase, Facts, Query, Remembered, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
 
+use super::cache::{Cache, Configured, Kept};
 use super::{HarnessError, Surroundings, wiring};
 
 /// Somebody who is told how far a long command has come.
@@ -75,23 +77,33 @@ pub(crate) async fn scout(
     let query = asked.query()?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let (_, worklist) = scout_first(&pyrefly, workspace, &[query], options, &|_| Ok(()), progress).await?;
+    let tools = Tools { surroundings, pyrefly: &pyrefly };
+    let (_, worklist) = scout_first(tools, workspace, &[query], options, &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
+}
+
+/// What a scout works with.
+#[derive(Clone, Copy)]
+pub(super) struct Tools<'t> {
+    pub(super) surroundings: &'t Surroundings,
+    pub(super) pyrefly: &'t Pyrefly,
 }
 
 /// Scouts the symbol of the first query that names one; says which query that was. References, which cost most,
 /// are looked for only once the symbol is accepted.
 pub(super) async fn scout_first(
-    pyrefly: &Pyrefly,
+    tools: Tools<'_>,
     workspace: &ProjectRoot,
     queries: &[Query],
     options: ScoutOptions,
     accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
 ) -> Result<(usize, Worklist), HarnessError> {
-    let (mut codebase, project) = open_in_project(pyrefly, workspace).await?;
-    let effort = options.effort;
-    let mut definitions = wiring::definitions(pyrefly, effort);
+    let pyrefly = tools.pyrefly;
+    let Opened { mut codebase, project, cache, configured, facts } =
+        open_remembered(tools, workspace, options.afresh).await?;
+    let (effort, facts) = (options.effort, RefCell::new(facts));
+    let mut definitions = Remembered::new(&facts, wiring::definitions(pyrefly, effort));
     progress.step("resolving the symbol", 0);
     let mut found = None;
     for (index, query) in queries.iter().enumerate() {
@@ -109,18 +121,44 @@ pub(super) async fn scout_first(
         Family::Exact => group,
         Family::Overrides => scout::with_overrides(&mut codebase, &mut definitions, group).await?,
     };
-    let (glean, references) = (wiring::glean(pyrefly, effort), wiring::references(pyrefly, effort));
+    let glean = Remembered::new(&facts, wiring::glean(pyrefly, effort));
+    let references = Remembered::new(&facts, wiring::references(pyrefly, effort));
     // An index that was never built answers with nothing, which must not look like "no references".
     let references = project.as_ref().is_none_or(|project| !project.index_fails).then_some(&references);
     let watch = Watching(progress);
     let mut worklist =
         scout::find(&mut codebase, group, &mut definitions, (&glean, references), effort, &watch).await?;
-    definitions.stop().await;
+    definitions.into_backend().stop().await;
+    if let Some((cache, configured)) = cache.zip(configured) {
+        cache.write(&configured, &facts.borrow());
+    }
     if let Some(project) = project {
         worklist.notes.extend(outside_note(workspace, &project.root, worklist.symbol.path.name())?);
         worklist.notes.extend(obstacles_note(&project));
     }
     Ok((index, worklist))
+}
+
+/// A workspace with what is known of it.
+struct Opened {
+    codebase: Codebase,
+    /// `None` where a cache speaks for it, or where the type checker covers none of its files.
+    project: Option<ProjectConfig>,
+    cache: Option<Cache>,
+    configured: Option<Configured>,
+    facts: Facts,
+}
+
+async fn open_remembered(tools: Tools<'_>, workspace: &ProjectRoot, afresh: bool) -> Result<Opened, HarnessError> {
+    let mut codebase = list(workspace)?;
+    let cache = Cache::of(tools.surroundings, tools.pyrefly, workspace, &codebase);
+    if let Some(Kept { configured, facts }) = cache.as_ref().filter(|_| !afresh).and_then(Cache::read) {
+        codebase.name_modules_from(configured.import_roots());
+        return Ok(Opened { codebase, project: None, cache, configured: Some(configured), facts });
+    }
+    let project = configure(tools.pyrefly, workspace, &mut codebase).await?;
+    let configured = project.as_ref().and_then(|config| Configured::of(config, workspace));
+    Ok(Opened { codebase, project, cache, configured, facts: Facts::default() })
 }
 
 /// One line about the mentions that the workspace leaves out of its project.
@@ -181,25 +219,31 @@ pub(crate) async fn resolve(
 
 /// Lists the workspace's files, with the import roots that the type checker has.
 pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
-    Ok(open_in_project(pyrefly, workspace).await?.0)
+    let mut codebase = list(workspace)?;
+    configure(pyrefly, workspace, &mut codebase).await?;
+    Ok(codebase)
 }
 
-/// The same, and the project around the workspace where the type checker covers any of its files.
-async fn open_in_project(
-    pyrefly: &Pyrefly,
-    workspace: &ProjectRoot,
-) -> Result<(Codebase, Option<ProjectConfig>), HarnessError> {
+/// What can be said without asking pyrefly is said first: it has no words for a folder without Python.
+fn list(workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
     if workspace.as_path().to_str().is_none() {
         return Err(HarnessError::WorkspaceName { path: workspace.to_string() });
     }
-    // What can be said without asking pyrefly is said first: it has no words for a folder without Python.
-    let mut codebase = Codebase::open(workspace)?;
+    Ok(Codebase::open(workspace)?)
+}
+
+/// Asks for the project around the workspace; `None` where the type checker covers none of its files.
+async fn configure(
+    pyrefly: &Pyrefly,
+    workspace: &ProjectRoot,
+    codebase: &mut Codebase,
+) -> Result<Option<ProjectConfig>, HarnessError> {
     match pyrefly.dump_config(workspace.as_path()).await {
         Ok(config) => {
             codebase.name_modules_from(&config.roots_for_files());
-            Ok((codebase, Some(config)))
+            Ok(Some(config))
         }
-        Err(CheckerError::NothingCovered { .. }) => Ok((codebase, None)),
+        Err(CheckerError::NothingCovered { .. }) => Ok(None),
         Err(error) => Err(error.into()),
     }
 }

@@ -2,6 +2,7 @@
 //!
 //! To swap a backend, change its line here; one that doesn't fit its trait is a compile error.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -28,6 +29,8 @@ pub(crate) struct Surroundings {
     pub(crate) cache: PathBuf,
     /// `TAINIE_STATE_DIR`
     pub(crate) state_dir: Option<PathBuf>,
+    /// The variables by which an interpreter and the type checker are found and set up.
+    pub(crate) interpreter: BTreeMap<String, OsString>,
 }
 
 impl Surroundings {

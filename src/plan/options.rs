@@ -9,6 +9,8 @@ use super::Family;
 pub(crate) struct ScoutOptions {
     pub(crate) family: Family,
     pub(crate) effort: Effort,
+    /// Whether what is known of the very same tree is asked for again.
+    pub(crate) afresh: bool,
 }
 
 /// How much work a scout may be.

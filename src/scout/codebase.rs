@@ -12,7 +12,7 @@ use memchr::memmem;
 
 use crate::plan::Reason;
 use crate::python::{ImportRef, Module};
-use crate::text::{ProjectRoot, RelPath, SourceText};
+use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::ScoutError;
 
@@ -21,6 +21,18 @@ const UNREAD_FOLDERS: [&str; 4] = ["node_modules", "__pycache__", "venv", "site-
 /// Folders that hold nobody's source.
 const INTERNAL_FOLDERS: [&str; 5] = [".git", ".hg", ".tainie", ".mypy_cache", ".ruff_cache"];
 const VENDORED_FOLDERS: [&str; 5] = ["_vendor", "vendor", "vendored", "_vendored", "third_party"];
+/// Files that say how the type checker reads a project, or which files it leaves out.
+pub(crate) const SETTINGS: [&str; 9] = [
+    "pyrefly.toml",
+    "pyproject.toml",
+    "mypy.ini",
+    ".mypy.ini",
+    "setup.cfg",
+    "pyrightconfig.json",
+    "tox.ini",
+    ".gitignore",
+    ".ignore",
+];
 /// Larger files are data.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 const NOT_A_FILE: &str = "a pipe, a socket or a device, which nobody can search";
@@ -68,6 +80,7 @@ pub(crate) struct Codebase {
     /// The files by the last component of their modules' names.
     by_stem: BTreeMap<String, Vec<RelPath>>,
     unread: BTreeSet<Unread>,
+    settings: BTreeSet<RelPath>,
     unnameable: Vec<PathBuf>,
     import_roots: Vec<PathBuf>,
     /// The files that hold a text, for each that was searched for: no file is read twice for one.
@@ -87,6 +100,7 @@ impl Codebase {
             files: BTreeSet::new(),
             by_stem: BTreeMap::new(),
             unread: BTreeSet::new(),
+            settings: BTreeSet::new(),
             unnameable: Vec::new(),
             import_roots: Vec::new(),
             files_with: RefCell::new(BTreeMap::new()),
@@ -190,9 +204,26 @@ impl Codebase {
                 Standing::Unread(reason, message) => {
                     self.unread.insert(Unread { file, reason, message });
                 }
+                Standing::Foreign if SETTINGS.contains(&file.file_name()) => drop(self.settings.insert(file)),
                 Standing::Foreign => {}
             }
         }
+    }
+
+    /// Changes whenever an answer about the workspace may: with any byte of a file that is looked at and of the
+    /// settings in it, and with the length or time of change of a Python file that isn't. `None` where something
+    /// can't be read, so that nobody knows.
+    pub(crate) fn fingerprint(&self) -> Option<Revision> {
+        let mut text = String::new();
+        let mut note = |what: &str, of: &str| text.push_str(&format!("{what} {of:?}\n"));
+        for file in self.files.iter().chain(&self.settings) {
+            note(Revision::of(&read(&self.root.join(file)).ok()?).as_str(), file.as_str());
+        }
+        for unread in &self.unread {
+            let data = std::fs::symlink_metadata(self.root.join(&unread.file)).ok()?;
+            note(&format!("{} {:?}", data.len(), data.modified().ok()?), unread.file.as_str());
+        }
+        self.unnameable.is_empty().then(|| Revision::of(text.as_bytes()))
     }
 
     fn judge_file(

@@ -11,6 +11,7 @@ use super::ScoutError;
 use super::codebase::{Codebase, Loaded};
 
 pub(super) mod glean;
+pub(super) mod remembered;
 pub(super) mod server;
 
 /// A file of the workspace, or any other.

@@ -2,6 +2,7 @@
 
 mod evidence;
 mod ledger;
+mod testimony;
 
 use std::collections::{BTreeMap, BTreeSet};
 

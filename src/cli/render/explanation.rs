@@ -65,7 +65,8 @@ fn source(out: &mut String, name: &str, answered: &Answered, more: &str) {
 
 fn reason(out: &mut String, why: &ExplainedReason) {
     fact(out, "unresolved", &format!("{}: {}", why.reason, why.message));
-    if why.message != why.explanation {
+    // Many a message begins with what every one of its reason means.
+    if !why.message.starts_with(&why.explanation) {
         fact(out, "that is", &why.explanation);
     }
     fact(out, "remedy", &why.remedy);

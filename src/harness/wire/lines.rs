@@ -1,5 +1,7 @@
 //! A worklist as lines of JSON: a header first, then one object per line, so that a large one can be read as it comes.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -11,7 +13,6 @@ use super::{
 /// One line; `type` says what it holds.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "kebab-case")]
-#[expect(clippy::large_enum_variant, reason = "most lines are sites, and none is kept for long")]
 pub(crate) enum WireLine {
     /// The first line.
     Header {
@@ -20,6 +21,8 @@ pub(crate) enum WireLine {
         workspace: String,
         symbol: WireSymbol,
         accounting: WireAccounting,
+        /// How much each source was asked: `all` mentions, those left `open` by the others, or `nothing`.
+        asked: BTreeMap<String, String>,
         notes: Vec<String>,
         /// How the listing was narrowed, where it was.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,6 +45,7 @@ impl WireWorklist {
             workspace: self.workspace,
             symbol: self.symbol,
             accounting: self.accounting,
+            asked: self.asked,
             notes: self.notes,
             filter: self.filter,
         };

@@ -12,17 +12,18 @@ use crate::scout::discovery::{Place, PlaceFile};
 impl Scout<'_> {
     pub(super) fn evidence(&mut self, file: &RelPath, token: &NameToken, facts: &Facts, rule: Rule) -> Evidence {
         let places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
-        let definition = match &facts.definition {
-            _ if !is_asked(token.role) => Statement::not_asked(),
-            Answer::Nothing if !places.is_empty() => {
-                Statement::new("set-aside", "points at a place that proves nothing here")
-            }
-            answer => answer.statement(),
+        let definition = if !is_asked(token.role) {
+            Statement::not_asked()
+        } else if facts.definition == Answer::Nothing && !places.is_empty() {
+            Statement::new("set-aside", "points at a place that proves nothing here")
+        } else {
+            facts.definition.statement()
         };
         let heard = |source, counted: bool| match self.cross_checks.get(&source) {
             None => Heard::NotAsked,
             Some(_) if counted => Heard::Yes,
             Some(uses) if uses.contains(&(file.clone(), token.span)) => Heard::SetAside,
+            Some(_) if self.asked_about.get(&source).is_some_and(|files| !files.contains(file)) => Heard::NotAsked,
             Some(_) => Heard::No,
         };
         let (glean, references) = (heard(Source::Glean, facts.glean), heard(Source::References, facts.references));

@@ -46,7 +46,6 @@ pub(super) struct Global {
 }
 
 #[derive(Debug, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "there is one value of it in a run")]
 pub(super) enum Command {
     /// List every mention of a symbol, and what each is
     Scout(ScoutArgs),
@@ -95,22 +94,54 @@ impl From<FamilyChoice> for Family {
     }
 }
 
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum ScoutFormat {
+    /// For people
+    Text,
+    /// The worklist, which `edit --worklist` takes
+    Json,
+    /// A header, then one JSON object per line
+    Jsonl,
+    /// SARIF 2.1.0, for code scanning
+    Sarif,
+    /// GitHub workflow commands: a notice for each site, a warning for what is unresolved
+    Github,
+    /// FILE:LINE:COL:TEXT with COL in bytes, for an editor's quickfix list
+    Vimgrep,
+}
+
 #[derive(Debug, Args)]
 pub(super) struct ScoutArgs {
     /// A dotted name (any suffix of the full one), `mod.f(param)`, or FILE:LINE[:COL] (1-based)
-    pub(super) symbol: String,
+    #[arg(required_unless_present = "reasons")]
+    pub(super) symbol: Option<String>,
     /// The workspace; a folder that holds task.md and work/ means its work/
     pub(super) path: Option<PathBuf>,
-    #[arg(long, value_enum, default_value_t = Format::Text)]
-    pub(super) format: Format,
+    #[arg(long, value_enum, default_value_t = ScoutFormat::Text)]
+    pub(super) format: ScoutFormat,
     #[command(flatten)]
     pub(super) scouting: Scouting,
     /// List every mention with its class, not only the sites
     #[arg(long)]
     pub(super) explain: bool,
-    /// Exit with 1 if anything is unresolved
+    /// Say of one place (1-based) what it is, what each source said and what would resolve it
+    #[arg(long, value_name = "FILE:LINE[:COL]", conflicts_with_all = ["explain", "check", "kind", "include", "exclude"])]
+    pub(super) why: Option<String>,
+    /// List only sites of this kind, such as call or decorator (repeatable); the sums stay those of everything
+    #[arg(long, value_name = "KIND")]
+    pub(super) kind: Vec<String>,
+    /// List only what stands in files that match (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(super) include: Vec<String>,
+    /// List nothing of files that match (repeatable)
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<String>,
+    /// Exit with 1 if anything is unresolved, listed or not
     #[arg(long)]
     pub(super) check: bool,
+    /// Say what each reason for not following something means, and what resolves it
+    #[arg(long, exclusive = true)]
+    pub(super) reasons: bool,
 }
 
 /// How the places are found.
@@ -297,6 +328,6 @@ pub(super) struct DoctorArgs {
 
 #[derive(Debug, Args)]
 pub(super) struct SchemaArgs {
-    #[arg(value_parser = ["worklist", "report"])]
+    #[arg(value_parser = ["worklist", "jsonl", "why", "report"])]
     pub(super) name: String,
 }

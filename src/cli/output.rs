@@ -5,6 +5,8 @@ use std::io::Write as _;
 
 use crate::harness::{Advice, HarnessError};
 
+use super::render::safe_lines;
+
 /// The two streams of the program.
 pub(super) struct Output {
     quiet: bool,
@@ -31,10 +33,19 @@ impl Output {
         }
     }
 
+    /// Data for programs: goes to stdout byte for byte. What [`Self::data`] prints loses its control characters where
+    /// no terminal reads it.
+    pub(super) fn exact(&mut self, text: &str) {
+        if !self.closed {
+            let written = std::io::stdout().lock().write_all(text.as_bytes());
+            self.note(written);
+        }
+    }
+
     /// Talk: goes to stderr.
     pub(super) fn say(&self, text: &str) {
         if !self.quiet {
-            drop(writeln!(anstream::stderr().lock(), "{text}"));
+            drop(writeln!(anstream::stderr().lock(), "{}", safe_lines(text)));
         }
     }
 
@@ -42,9 +53,9 @@ impl Output {
     #[expect(clippy::unused_self, reason = "all output goes through the one value that stands for the streams")]
     pub(super) fn error(&self, error: &dyn Display, next: &[String]) {
         let mut stderr = anstream::stderr().lock();
-        drop(writeln!(stderr, "error: {error:#}"));
+        drop(writeln!(stderr, "error: {}", safe_lines(&format!("{error:#}"))));
         for line in next {
-            drop(writeln!(stderr, "  {line}"));
+            drop(writeln!(stderr, "  {}", safe_lines(line)));
         }
     }
 

@@ -1,18 +1,27 @@
 //! Values as text for people. Lines and columns are 1-based here, and nobody reads them back.
 
+mod annotations;
 mod checkup;
 mod demo;
+mod explanation;
+mod safe;
+mod sarif;
+mod worklist;
 
+pub(super) use annotations::{github, vimgrep};
 pub(super) use checkup::checkup;
 pub(super) use demo::{demo_edits, demo_table, demo_worklist};
+pub(super) use explanation::{explanation, reasons};
+pub(super) use safe::{safe, safe_lines};
+pub(super) use sarif::sarif;
+pub(super) use worklist::worklist;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Serialize;
 
-use crate::harness::{Detail, Outcome, Report, ReportedFinding, ReportedSite, RunRecord, Writing};
-use crate::plan::{Mention, MentionClass, Site, Unresolvable, Worklist};
+use crate::harness::{Outcome, Report, ReportedFinding, ReportedSite, RunRecord, Writing};
 use crate::text::{Position, RelPath, unified_diff};
 
 /// Pretty JSON with a final newline.
@@ -22,121 +31,23 @@ pub(super) fn json(value: &impl Serialize) -> String {
     text
 }
 
-/// `FILE:LINE:COLUMN`
-fn place(file: &str, position: Position) -> String {
-    format!("{file}:{}:{}", position.line() + 1, position.column() + 1)
+/// One line of JSON per value.
+pub(super) fn json_lines(values: &[impl Serialize]) -> String {
+    let mut text = String::new();
+    for value in values {
+        text += &serde_json::to_string(value).expect("the types of the JSON surface have string keys only");
+        text.push('\n');
+    }
+    text
 }
 
-/// A worklist by file: sites, what a person should look at, and the accounting.
-pub(super) fn worklist(worklist: &Worklist, detail: Detail) -> String {
-    let mut out = String::new();
-    let symbol = &worklist.symbol;
-    let defined: Vec<String> = symbol.definitions.iter().map(|d| place(&d.file, d.position)).collect();
-    line(&mut out, format_args!("{} ({}), defined at {}", symbol.path, symbol.kind.as_str(), defined.join(", ")));
-    sites(&mut out, &worklist.sites);
-    if detail == Detail::Explained {
-        mentions(&mut out, &worklist.mentions);
-    } else {
-        decoys(&mut out, worklist);
-    }
-    near(&mut out, worklist);
-    unresolvable(&mut out, &worklist.unresolvable);
-    accounting(&mut out, worklist);
-    for note in &worklist.notes {
-        line(&mut out, format_args!("note: {note}"));
-    }
-    out
+/// `FILE:LINE:COLUMN`
+fn place(file: &str, position: Position) -> String {
+    format!("{}:{}:{}", safe(file), position.line() + 1, position.column() + 1)
 }
 
 fn line(out: &mut String, text: std::fmt::Arguments<'_>) {
     writeln!(out, "{text}").expect("writing to a string can't fail");
-}
-
-fn sites(out: &mut String, sites: &[Site]) {
-    line(out, format_args!("\n{}", counted(sites.len(), "site", "sites")));
-    for site in sites {
-        let alias = site.alias.as_ref().map(|alias| format!(" (as {alias})")).unwrap_or_default();
-        line(
-            out,
-            format_args!(
-                "  {:28} {:11} {}{alias}",
-                place(site.file.as_str(), site.position),
-                site.kind.as_str(),
-                one_line(&site.text)
-            ),
-        );
-    }
-}
-
-fn mentions(out: &mut String, mentions: &[Mention]) {
-    line(out, format_args!("\n{}", counted(mentions.len(), "mention", "mentions")));
-    for mention in mentions {
-        let what = match (&mention.resolves_to, mention.reason) {
-            (Some(target), _) => format!(" -> {target}"),
-            (None, Some(reason)) => format!(" ({})", reason.as_str()),
-            (None, None) => String::new(),
-        };
-        let (class, kind) = (mention.class.as_str(), mention.kind.as_str());
-        line(out, format_args!("  {:28} {class:11} {kind}{what}", place(mention.file.as_str(), mention.position)));
-    }
-}
-
-/// Decoys folded to a count per target.
-fn decoys(out: &mut String, worklist: &Worklist) {
-    let mut targets: BTreeMap<&str, Vec<&Mention>> = BTreeMap::new();
-    for mention in worklist.mentions.iter().filter(|mention| mention.class == MentionClass::Decoy) {
-        targets.entry(mention.resolves_to.as_deref().unwrap_or("something else")).or_default().push(mention);
-    }
-    if targets.is_empty() {
-        return;
-    }
-    line(out, format_args!("\nsomething else of that name (--explain lists each)"));
-    for (target, mentions) in targets {
-        let first = mentions.first().map(|m| place(m.file.as_str(), m.position)).unwrap_or_default();
-        line(out, format_args!("  {:28} {target} ({})", first, counted(mentions.len(), "mention", "mentions")));
-    }
-}
-
-/// Longer names, folded to a count per name and target.
-fn near(out: &mut String, worklist: &Worklist) {
-    let mut names: BTreeMap<(&str, Option<&str>), Vec<String>> = BTreeMap::new();
-    for near in &worklist.near {
-        names
-            .entry((&near.text, near.resolves_to.as_deref()))
-            .or_default()
-            .push(place(near.file.as_str(), near.position));
-    }
-    if names.is_empty() {
-        return;
-    }
-    line(out, format_args!("\nlonger names that contain it, not counted"));
-    for ((name, target), places) in names {
-        let target = target.map(|target| format!(" -> {target}")).unwrap_or_default();
-        let first = places.first().map(String::as_str).unwrap_or_default();
-        line(out, format_args!("  {first:28} {name}{target} ({})", counted(places.len(), "mention", "mentions")));
-    }
-}
-
-fn unresolvable(out: &mut String, entries: &[Unresolvable]) {
-    if entries.is_empty() {
-        return;
-    }
-    line(out, format_args!("\nfor a person to look at"));
-    for entry in entries {
-        let at = entry.place.map_or_else(|| entry.file.clone(), |(position, _)| place(&entry.file, position));
-        line(out, format_args!("  {at:28} {}: {}", entry.reason.as_str(), entry.message));
-    }
-}
-
-fn accounting(out: &mut String, worklist: &Worklist) {
-    let parts: Vec<String> = MentionClass::ALL
-        .iter()
-        .map(|&class| format!("{} {}", worklist.accounting.of(class), class.as_str()))
-        .collect();
-    line(
-        out,
-        format_args!("\n{} = {}", counted(worklist.accounting.mentions, "mention", "mentions"), parts.join(" + ")),
-    );
 }
 
 fn counted(count: usize, one: &str, many: &str) -> String {
@@ -146,7 +57,7 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 /// The first line of a text, with a mark where there is more.
 pub(super) fn one_line(text: &str) -> String {
     let first = text.split(['\n', '\r']).next().unwrap_or_default().trim_end();
-    if first.len() == text.len() { first.to_owned() } else { format!("{first} …") }
+    if first.len() == text.len() { safe(first) } else { format!("{} …", safe(first)) }
 }
 
 /// The unified diff of all files.
@@ -197,7 +108,7 @@ const fn green(yes: bool) -> &'static str {
 }
 
 fn reported_site(out: &mut String, site: &ReportedSite) {
-    let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+    let at = format!("{}:{}:{}", safe(&site.site.file), site.site.line + 1, site.site.column + 1);
     let reason = site.reason.as_deref().unwrap_or("no reason was given");
     line(out, format_args!("{:10} {at}  {}", site.result.as_str(), one_line(&site.site.text)));
     let last = site.attempts.last().filter(|_| site.result == Outcome::Skipped);
@@ -273,7 +184,7 @@ pub(super) fn run(run: &RunRecord) -> String {
     let report = run.report.clone().and_then(|value| serde_json::from_value::<Report>(value).ok());
     if let Some(report) = report {
         for site in &report.sites {
-            let at = format!("{}:{}:{}", site.site.file, site.site.line + 1, site.site.column + 1);
+            let at = format!("{}:{}:{}", safe(&site.site.file), site.site.line + 1, site.site.column + 1);
             let what = site.change_summary.as_deref().or(site.reason.as_deref()).unwrap_or_default();
             line(&mut out, format_args!("  {:10} {at:28} {}", site.result.as_str(), one_line(what)));
         }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use etcetera::BaseStrategy as _;
 
 use crate::harness::{Asked, HarnessError, Surroundings, workspace_of, workspace_root};
+use crate::plan::SiteKind;
 use crate::text::{ProjectRoot, RelPath};
 
 use super::args::{Global, ModelArgs};
@@ -53,6 +54,20 @@ impl Here {
         workspace_root(&workspace_of(&folder))
     }
 
+    /// What stands before the path of a file of the workspace where it is named from the current folder: what an
+    /// editor or a build server that was started here can open.
+    pub(super) fn prefix(&self, workspace: &ProjectRoot) -> String {
+        let root = workspace.as_path();
+        let folder = self.folder.canonicalize().unwrap_or_else(|_| self.folder.clone());
+        let slashed = |path: &Path| path.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+        match (root.strip_prefix(&folder), folder.strip_prefix(root)) {
+            (Ok(below), _) if below.as_os_str().is_empty() => String::new(),
+            (Ok(below), _) => format!("{}/", slashed(below)),
+            (Err(_), Ok(above)) => "../".repeat(above.components().count()),
+            (Err(_), Err(_)) => format!("{}/", slashed(root).trim_end_matches('/')),
+        }
+    }
+
     /// The address of the model server, where one was given.
     pub(super) fn base_url(&self, args: &ModelArgs) -> Option<String> {
         args.base_url.clone().or_else(|| self.base_url.clone())
@@ -92,6 +107,15 @@ impl Here {
         };
         Ok(Asked::Place { file, line, column })
     }
+}
+
+/// The kinds of reference that were named.
+pub(super) fn site_kinds(names: &[String]) -> Result<Vec<SiteKind>, HarnessError> {
+    let unknown = |name: &String| HarnessError::Argument {
+        argument: name.clone(),
+        reason: format!("no kind of reference; the kinds are {}", SiteKind::ALL.map(SiteKind::as_str).join(", ")),
+    };
+    names.iter().map(|name| SiteKind::parse(name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// `FILE:LINE` or `FILE:LINE:COL`: the last one or two `:N` are numbers.

@@ -1,17 +1,15 @@
 //! Which files an edit may touch: what was included, excluded, and what a machine wrote.
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
-
 use crate::plan::{FileState, ListedFile, Site};
 use crate::text::RelPath;
 
+use super::listing::FileChoice;
 use super::request::EditRequest;
 use super::{HarnessError, Task};
 
 /// Which files may be edited.
 pub(super) struct Chosen {
-    include: Option<GlobSet>,
-    exclude: GlobSet,
+    files: FileChoice,
     generated: Vec<RelPath>,
 }
 
@@ -20,8 +18,7 @@ impl Chosen {
         let exclude: Vec<String> =
             request.exclude.iter().chain(task.into_iter().flat_map(|task| &task.exclude)).cloned().collect();
         Ok(Self {
-            include: if request.include.is_empty() { None } else { Some(globs(&request.include)?) },
-            exclude: globs(&exclude)?,
+            files: FileChoice::new(&request.include, &exclude)?,
             generated: files.iter().filter(|f| f.state == FileState::Generated).map(|f| f.file.clone()).collect(),
         })
     }
@@ -29,13 +26,8 @@ impl Chosen {
     /// The sites to edit, and those of generated files. Sites of other files are none of this run's.
     pub(super) fn split(&self, sites: Vec<Site>) -> (Vec<Site>, Vec<(Site, String)>) {
         let (mut mine, mut left) = (Vec::new(), Vec::new());
-        for site in sites {
-            let path = site.file.as_str();
-            let included = self.include.as_ref().map(|globs| globs.is_match(path));
-            if self.exclude.is_match(path) || included == Some(false) {
-                continue;
-            }
-            if self.generated.contains(&site.file) && included.is_none() {
+        for site in sites.into_iter().filter(|site| self.files.takes(site.file.as_str())) {
+            if self.generated.contains(&site.file) && !self.files.names_some() {
                 left.push((site, "in a generated or vendored file; --include it to edit it".to_owned()));
             } else {
                 mine.push(site);
@@ -43,15 +35,4 @@ impl Chosen {
         }
         (mine, left)
     }
-}
-
-fn globs(patterns: &[String]) -> Result<GlobSet, HarnessError> {
-    let mut builder = GlobSetBuilder::new();
-    for pattern in patterns {
-        let bad =
-            |error: globset::Error| HarnessError::Glob { pattern: pattern.clone(), reason: error.kind().to_string() };
-        builder.add(Glob::new(pattern).map_err(bad)?);
-    }
-    let bad = |error: globset::Error| HarnessError::Glob { pattern: patterns.join(", "), reason: error.to_string() };
-    builder.build().map_err(bad)
 }

@@ -141,7 +141,7 @@ pub(crate) enum HarnessError {
     WorklistRefused { file: String, reason: String },
     #[error("the worklist {file} is of files that changed since: {}", list(files))]
     WorklistStale { file: String, symbol: String, files: Vec<RelPath> },
-    #[error("none of the files of the worklist {file} is in {workspace}; it was made in {made_in}")]
+    #[error("none of the files of the worklist {file} is in {workspace} as it was; it was made in {made_in}")]
     WorklistElsewhere { file: String, workspace: String, made_in: String },
     #[error("{pattern:?} is no glob pattern: {reason}")]
     Glob { pattern: String, reason: String },

@@ -3,7 +3,8 @@
 //! [`wiring`] is the composition root, the only file that names concrete backends. [`scouting`] answers `scout`
 //! and `resolve`. [`state`] finds where a workspace keeps its record, [`journal`] is that record, [`apply`] changes
 //! all files of a run or none, [`undo`] reads the journal backwards. [`doctor`] says what is there and installs what
-//! is missing, [`demo`] proves the whole on the embedded [`fixtures`]. [`wire`] is the JSON surface.
+//! is missing, [`demo`] proves the whole on the embedded [`fixtures`]. [`listing`] narrows
+//! a worklist for whoever reads it, [`explain`] says of one place what each source said. [`wire`] is the JSON surface.
 
 mod apply;
 mod cache;
@@ -14,10 +15,12 @@ mod demo;
 mod doctor;
 mod editing;
 mod error;
+mod explain;
 mod failure;
 mod fixtures;
 mod job;
 mod journal;
+mod listing;
 mod oracle;
 mod readback;
 mod records;
@@ -41,20 +44,22 @@ pub(crate) use doctor::{Check, CheckState, Checkup, CheckupRequest, doctor, look
 #[cfg(test)]
 pub(crate) use error::PathRefusal;
 pub(crate) use error::{ApplyError, JournalError, StateError, UndoError};
+pub(crate) use explain::{Answered, Explained, ExplainedReason, Explanation, explain, explanation_schema};
 pub(crate) use failure::{Advice, Failure, HarnessError};
 pub(crate) use fixtures::{FIXTURES, fixture_files};
 #[cfg(test)]
 pub(crate) use journal::RunFile;
 pub(crate) use journal::{History, Journal, NewRun, RunId, RunRecord, RunState};
+pub(crate) use listing::{Filter, Listing, Sources};
 pub(crate) use records::{recover_run, run_record, runs, undo_run};
 pub(crate) use report::{Outcome, Report, ReportedFinding, ReportedSite, report_schema};
 pub(crate) use request::{EditDone, EditRequest, EditorChoice, GateChoice, ModelRequest, Target, Writing};
 pub(crate) use run::{edit, read_task};
-pub(crate) use scouting::{Asked, Progress, resolve, scout, workspace_root};
+pub(crate) use scouting::{Asked, Progress, Scouted, resolve, scout, workspace_root};
 pub(crate) use state::{STATE_FOLDER, find_state, workspace_of};
 pub(crate) use task::{Task, TaskError};
 pub(crate) use undo::{UndoOutcome, undo};
-pub(crate) use wire::{Detail, WireWorklist, worklist_schema};
+pub(crate) use wire::{Detail, WireWorklist, line_schema, worklist_schema};
 pub(crate) use wiring::Surroundings;
 
 #[cfg(test)]

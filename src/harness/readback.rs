@@ -12,14 +12,15 @@ use crate::scout;
 use crate::text::{ProjectRoot, RelPath, SourceText};
 
 use super::HarnessError;
-use super::wire::{ReadBack, WireError, WireWorklist};
+use super::listing::FileChoice;
+use super::wire::{ReadBack, WireError, WireWorklist, folder_name};
 
 /// Reads the worklist `json`, which comes from the file `name`, as one of this workspace.
 ///
 /// # Errors
 /// [`HarnessError::Worklist`] where it is malformed or says of a place what isn't so,
 /// [`HarnessError::WorklistRefused`] where a path leads out of the workspace, [`HarnessError::WorklistElsewhere`]
-/// where none of its files is there, [`HarnessError::WorklistStale`] where files changed since.
+/// where none of its files is there as it was, [`HarnessError::WorklistStale`] where files changed since.
 pub(super) fn worklist(workspace: &ProjectRoot, name: &str, json: &str) -> Result<ReadBack, HarnessError> {
     let bad = |reason: String| HarnessError::Worklist { file: name.to_owned(), reason };
     let wire: WireWorklist = serde_json::from_str(json).map_err(|error| bad(error.to_string()))?;
@@ -28,10 +29,14 @@ pub(super) fn worklist(workspace: &ProjectRoot, name: &str, json: &str) -> Resul
         WireError::Version { .. } | WireError::Field { .. } | WireError::Accounting { .. } => bad(error.to_string()),
     })?;
     let files = current_files(workspace, name, &read)?;
+    let choice = FileChoice::new(&read.filter.include, &read.filter.exclude)?;
     let mut seen = BTreeSet::new();
     for site in &read.sites {
         if !seen.insert(&site.id) {
             return Err(bad(format!("{} is listed twice", site.id)));
+        }
+        if !read.filter.takes(&choice, site) {
+            return Err(bad(format!("{} isn't one that its `filter` lists", site.id)));
         }
         let (source, module) = files.get(&site.file).ok_or_else(|| bad(format!("{} has no file entry", site.id)))?;
         agrees(&read, site, source, module).map_err(|reason| bad(format!("{} {reason}", site.id)))?;
@@ -43,14 +48,6 @@ type Files = BTreeMap<RelPath, (SourceText, Module)>;
 
 /// The listed files, read and parsed, each at the revision that the worklist names.
 fn current_files(workspace: &ProjectRoot, name: &str, read: &ReadBack) -> Result<Files, HarnessError> {
-    let is_missing = |listed: &ListedFile| !workspace.join(&listed.file).exists();
-    if !read.files.is_empty() && read.files.iter().all(is_missing) {
-        return Err(HarnessError::WorklistElsewhere {
-            file: name.to_owned(),
-            workspace: workspace.to_string(),
-            made_in: read.made_in.clone(),
-        });
-    }
     let mut files = BTreeMap::new();
     let mut stale = Vec::new();
     for listed in &read.files {
@@ -63,6 +60,15 @@ fn current_files(workspace: &ProjectRoot, name: &str, read: &ReadBack) -> Result
             }
             _ => stale.push(listed.file.clone()),
         }
+    }
+    let is_missing = |listed: &ListedFile| !workspace.join(&listed.file).exists();
+    let is_elsewhere = files.is_empty() && read.made_in != folder_name(workspace);
+    if !read.files.is_empty() && (is_elsewhere || read.files.iter().all(is_missing)) {
+        return Err(HarnessError::WorklistElsewhere {
+            file: name.to_owned(),
+            workspace: workspace.to_string(),
+            made_in: read.made_in.clone(),
+        });
     }
     if stale.is_empty() {
         return Ok(files);

@@ -3,16 +3,22 @@
 //! `line` and `column` are 0-based, columns in characters without a byte-order mark; `span` and `region` are byte
 //! offsets, end exclusive, a byte-order mark counted. Files are relative to the workspace.
 
+mod lines;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{
-    Definition, FileState, ListedFile, MentionClass, Site, SiteId, SiteKind, Source, Symbol, SymbolKind, SymbolPath,
-    Worklist,
+    Definition, FileState, ListedFile, Mention, MentionClass, Near, Site, SiteId, SiteKind, Source, Symbol, SymbolKind,
+    SymbolPath, Unresolvable, Worklist,
 };
 use crate::text::{ByteOffset, ByteSpan, PathError, Position, ProjectRoot, RelPath, Revision};
+
+use super::listing::{Filter, Listing};
+
+pub(crate) use lines::WireLine;
 
 /// The version of every JSON object that tainie writes.
 pub(crate) const SCHEMA_VERSION: u32 = 1;
@@ -56,7 +62,7 @@ struct WireDefinition {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireSymbol {
+pub(crate) struct WireSymbol {
     fqn: String,
     kind: String,
     definitions: Vec<WireDefinition>,
@@ -83,7 +89,7 @@ pub(crate) struct WireSite {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireUnresolvable {
+pub(crate) struct WireUnresolvable {
     file: String,
     /// Missing, like `column` and `span`, when the entry is about a whole file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -98,7 +104,7 @@ struct WireUnresolvable {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireAccounting {
+pub(crate) struct WireAccounting {
     mentions: usize,
     site: usize,
     import: usize,
@@ -110,7 +116,7 @@ struct WireAccounting {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireNear {
+pub(crate) struct WireNear {
     file: String,
     line: usize,
     column: usize,
@@ -121,7 +127,7 @@ struct WireNear {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireFile {
+pub(crate) struct WireFile {
     file: String,
     /// SHA-256 of the file's exact bytes.
     revision: String,
@@ -130,7 +136,7 @@ struct WireFile {
 
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct WireMention {
+pub(crate) struct WireMention {
     file: String,
     line: usize,
     column: usize,
@@ -139,6 +145,17 @@ struct WireMention {
     kind: String,
     resolves_to: Option<String>,
     reason: Option<String>,
+}
+
+/// What was listed: sites of these kinds, and what stands in files that match. Nothing named leaves nothing out.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireFilter {
+    kinds: Vec<String>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+    /// How many sites aren't listed: with those that are, they make `accounting.site`.
+    sites_left_out: usize,
 }
 
 /// A worklist as JSON, version 1.
@@ -160,6 +177,9 @@ pub(crate) struct WireWorklist {
     asked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// How the listing was narrowed, where it was; `accounting` counts everything all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    filter: Option<WireFilter>,
     /// Every mention, only with `--explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mentions: Option<Vec<WireMention>>,
@@ -173,54 +193,21 @@ pub(crate) enum Detail {
 }
 
 impl WireWorklist {
-    pub(crate) fn new(worklist: &Worklist, workspace: &ProjectRoot, pyrefly: &str, detail: Detail) -> Self {
+    pub(crate) fn new(listing: &Listing<'_>, workspace: &ProjectRoot, pyrefly: &str, detail: Detail) -> Self {
+        let worklist = listing.worklist;
         let fqn = worklist.symbol.path.to_string();
-        let count = |class| worklist.accounting.of(class);
         Self {
             schema_version: SCHEMA_VERSION,
             tool: WireTool::new(pyrefly),
             // Only the folder's name: the same tree elsewhere gives the same bytes.
-            workspace: workspace
-                .as_path()
-                .file_name()
-                .map_or_else(|| "/".to_owned(), |n| n.to_string_lossy().into_owned()),
+            workspace: folder_name(workspace),
             symbol: wire_symbol(&worklist.symbol),
             instruction: None,
-            sites: worklist.sites.iter().map(|site| wire_site(site, &fqn)).collect(),
-            unresolvable: worklist
-                .unresolvable
-                .iter()
-                .map(|entry| WireUnresolvable {
-                    file: entry.file.clone(),
-                    line: entry.place.map(|(position, _)| position.line()),
-                    column: entry.place.map(|(position, _)| position.column()),
-                    span: entry.place.map(|(_, span)| span.into()),
-                    reason: entry.reason.as_str().to_owned(),
-                    message: entry.message.clone(),
-                })
-                .collect(),
-            accounting: WireAccounting {
-                mentions: worklist.accounting.mentions,
-                site: count(MentionClass::Site),
-                import: count(MentionClass::Import),
-                definition: count(MentionClass::Definition),
-                decoy: count(MentionClass::Decoy),
-                unresolved: count(MentionClass::Unresolved),
-                text: count(MentionClass::Text),
-            },
-            near: worklist
-                .near
-                .iter()
-                .map(|near| WireNear {
-                    file: near.file.to_string(),
-                    line: near.position.line(),
-                    column: near.position.column(),
-                    span: near.span.into(),
-                    text: near.text.clone(),
-                    resolves_to: near.resolves_to.clone(),
-                })
-                .collect(),
-            files: worklist
+            sites: listing.sites.iter().map(|site| wire_site(site, &fqn)).collect(),
+            unresolvable: listing.unresolvable.iter().map(|entry| wire_unresolvable(entry)).collect(),
+            accounting: wire_accounting(worklist),
+            near: listing.near.iter().map(|near| wire_near(near)).collect(),
+            files: listing
                 .files
                 .iter()
                 .map(|file| WireFile {
@@ -235,8 +222,60 @@ impl WireWorklist {
                 .map(|(s, extent)| (s.as_str().to_owned(), extent.as_str().to_owned()))
                 .collect(),
             notes: worklist.notes.clone(),
-            mentions: (detail == Detail::Explained).then(|| wire_mentions(worklist)),
+            filter: (!listing.filter.is_empty()).then(|| wire_filter(listing)),
+            mentions: (detail == Detail::Explained)
+                .then(|| listing.mentions.iter().map(|mention| wire_mention(mention)).collect()),
         }
+    }
+}
+
+/// How a workspace is named where the same tree elsewhere must give the same bytes.
+pub(super) fn folder_name(workspace: &ProjectRoot) -> String {
+    workspace.as_path().file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn wire_unresolvable(entry: &Unresolvable) -> WireUnresolvable {
+    WireUnresolvable {
+        file: entry.file.clone(),
+        line: entry.place.map(|(position, _)| position.line()),
+        column: entry.place.map(|(position, _)| position.column()),
+        span: entry.place.map(|(_, span)| span.into()),
+        reason: entry.reason.as_str().to_owned(),
+        message: entry.message.clone(),
+    }
+}
+
+fn wire_accounting(worklist: &Worklist) -> WireAccounting {
+    let count = |class| worklist.accounting.of(class);
+    WireAccounting {
+        mentions: worklist.accounting.mentions,
+        site: count(MentionClass::Site),
+        import: count(MentionClass::Import),
+        definition: count(MentionClass::Definition),
+        decoy: count(MentionClass::Decoy),
+        unresolved: count(MentionClass::Unresolved),
+        text: count(MentionClass::Text),
+    }
+}
+
+fn wire_near(near: &Near) -> WireNear {
+    WireNear {
+        file: near.file.to_string(),
+        line: near.position.line(),
+        column: near.position.column(),
+        span: near.span.into(),
+        text: near.text.clone(),
+        resolves_to: near.resolves_to.clone(),
+    }
+}
+
+fn wire_filter(listing: &Listing<'_>) -> WireFilter {
+    let Filter { kinds, include, exclude } = listing.filter;
+    WireFilter {
+        kinds: kinds.iter().map(|kind| kind.as_str().to_owned()).collect(),
+        include: include.clone(),
+        exclude: exclude.clone(),
+        sites_left_out: listing.sites_left_out(),
     }
 }
 
@@ -276,21 +315,17 @@ pub(super) fn wire_site(site: &Site, fqn: &str) -> WireSite {
     }
 }
 
-fn wire_mentions(worklist: &Worklist) -> Vec<WireMention> {
-    worklist
-        .mentions
-        .iter()
-        .map(|mention| WireMention {
-            file: mention.file.to_string(),
-            line: mention.position.line(),
-            column: mention.position.column(),
-            span: mention.span.into(),
-            class: mention.class.as_str().to_owned(),
-            kind: mention.kind.as_str().to_owned(),
-            resolves_to: mention.resolves_to.clone(),
-            reason: mention.reason.map(|reason| reason.as_str().to_owned()),
-        })
-        .collect()
+fn wire_mention(mention: &Mention) -> WireMention {
+    WireMention {
+        file: mention.file.to_string(),
+        line: mention.position.line(),
+        column: mention.position.column(),
+        span: mention.span.into(),
+        class: mention.class.as_str().to_owned(),
+        kind: mention.kind.as_str().to_owned(),
+        resolves_to: mention.resolves_to.clone(),
+        reason: mention.reason.map(|reason| reason.as_str().to_owned()),
+    }
 }
 
 /// Why a worklist that was read back is refused.
@@ -319,6 +354,8 @@ pub(crate) struct ReadBack {
     pub(crate) unresolved: usize,
     /// The workspace that it was made in.
     pub(crate) made_in: String,
+    /// How its listing was narrowed.
+    pub(crate) filter: Filter,
 }
 
 impl WireWorklist {
@@ -353,7 +390,8 @@ impl WireWorklist {
         self.adds_up()?;
         let unresolved = self.accounting.unresolved;
         let made_in = self.workspace.clone();
-        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved, made_in })
+        let filter = self.filter.as_ref().map(read_filter).transpose()?.unwrap_or_default();
+        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved, made_in, filter })
     }
 
     fn adds_up(&self) -> Result<(), WireError> {
@@ -361,12 +399,23 @@ impl WireWorklist {
         let classes = [site, import, definition, decoy, unresolved, text];
         let classified = classes.into_iter().fold(0, usize::saturating_add);
         let listed = self.sites.len();
-        if classified == mentions && site == listed {
+        let left_out = self.filter.as_ref().map_or(0, |filter| filter.sites_left_out);
+        if classified == mentions && listed.checked_add(left_out) == Some(site) {
             Ok(())
         } else {
             Err(WireError::Accounting { mentions, classified, sites: site, listed })
         }
     }
+}
+
+fn read_filter(filter: &WireFilter) -> Result<Filter, WireError> {
+    let bad = |kind: &String| WireError::Field { of: "`filter`".to_owned(), field: "kinds", value: kind.clone() };
+    let kinds = filter.kinds.iter().map(|kind| SiteKind::parse(kind).ok_or_else(|| bad(kind)));
+    Ok(Filter {
+        kinds: kinds.collect::<Result<_, WireError>>()?,
+        include: filter.include.clone(),
+        exclude: filter.exclude.clone(),
+    })
 }
 
 fn span(span: WireSpan) -> Option<ByteSpan> {
@@ -398,6 +447,11 @@ fn read_site(site: &WireSite) -> Result<Site, WireError> {
         enclosing: site.enclosing.clone(),
         sources: sources.collect::<Result<BTreeSet<_>, WireError>>()?,
     })
+}
+
+/// The JSON Schema of a line of `--format jsonl`.
+pub(crate) fn line_schema() -> serde_json::Value {
+    schemars::schema_for!(WireLine).to_value()
 }
 
 /// The JSON Schema of a worklist.

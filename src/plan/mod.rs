@@ -4,14 +4,17 @@
 //! *reference* a mention tied to the symbol, a *site* a reference that the task wants edited.
 
 mod assignment;
+mod evidence;
 mod operation;
 mod options;
+mod reason;
 mod site;
 mod symbol;
 mod verdict;
 mod worklist;
 
 pub(crate) use assignment::{Assignment, Feedback, Proposal, Reply};
+pub(crate) use evidence::{Evidence, Heard, Rule, Statement};
 pub(crate) use operation::Operation;
 pub(crate) use options::{Effort, ScoutOptions};
 pub(crate) use site::{Site, SiteId, SiteKind, Source};

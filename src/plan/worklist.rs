@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::text::{ByteSpan, Position, RelPath, Revision};
 
-use super::{Site, SiteKind, Source, Symbol};
+use super::{Evidence, Site, SiteKind, Source, Symbol};
 
 /// The class that a mention ends in; every mention has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -128,6 +128,7 @@ pub(crate) struct Mention {
     /// What a decoy resolves to.
     pub(crate) resolves_to: Option<String>,
     pub(crate) reason: Option<Reason>,
+    pub(crate) evidence: Evidence,
 }
 
 /// Something for a person to look at; an entry about a whole file has no place.

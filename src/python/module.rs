@@ -50,6 +50,25 @@ impl Role {
         matches!(self, Self::AttributeLoad | Self::AttributeStore)
     }
 
+    /// The role as people say it.
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::Load => "a name that is read",
+            Self::Store => "a name that is bound",
+            Self::Delete => "a name that is deleted",
+            Self::AttributeLoad => "an attribute that is read",
+            Self::AttributeStore => "an attribute that is set",
+            Self::Definition => "the name of a `def` or `class`",
+            Self::Parameter => "a parameter",
+            Self::TypeParameter => "a type parameter",
+            Self::KeywordLabel => "the label of a keyword argument",
+            Self::ImportModule => "part of a module's name in an import",
+            Self::ImportName => "a name that is imported",
+            Self::ImportAlias => "the new name of what is imported",
+            Self::Declared => "a name in a `global` or `nonlocal` statement",
+        }
+    }
+
     pub(crate) const fn is_import(self) -> bool {
         matches!(self, Self::ImportModule | Self::ImportName | Self::ImportAlias)
     }
@@ -128,6 +147,17 @@ pub(crate) enum TextKind {
     Comment,
     String,
     Docstring,
+}
+
+impl TextKind {
+    /// The kind as people say it.
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::Comment => "in a comment",
+            Self::String => "in a string",
+            Self::Docstring => "in a docstring",
+        }
+    }
 }
 
 /// `h = f`: a name that stands for another.

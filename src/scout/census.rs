@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{MentionClass, Reason, Source, SymbolKind};
+use crate::plan::{MentionClass, Reason, Rule, Source, Statement, SymbolKind};
 use crate::python::Role;
 
 /// What `textDocument/definition` at the mention says, once its targets were looked at.
@@ -29,6 +29,25 @@ pub(super) enum Answer {
     Foreign(String),
 }
 
+impl Answer {
+    /// The answer as evidence.
+    pub(super) fn statement(&self) -> Statement {
+        match self {
+            Self::Nothing => Statement::new("nothing", "points nowhere"),
+            Self::Group => Statement::new("symbol", "points at the symbol"),
+            Self::SameVariable => Statement::new("same-variable", "points at another binding of the same variable"),
+            Self::OtherBinding(what) => {
+                Statement::about("other-binding", "points at another of the bindings of that name:", what)
+            }
+            Self::UnresolvedImport(module) => {
+                Statement::about("unresolved-import", "stops at an import that doesn't resolve:", module)
+            }
+            Self::Elsewhere(what) => Statement::about("elsewhere", "points at something else:", what),
+            Self::Foreign(what) => Statement::about("foreign", "points at what isn't spelled like it:", what),
+        }
+    }
+}
+
 /// What the scopes and imports of the text say of a plain name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ScopeAnswer {
@@ -44,6 +63,22 @@ pub(super) enum ScopeAnswer {
     Exported,
     /// Another attribute, a builtin, or a name from another star import.
     Silent,
+}
+
+impl ScopeAnswer {
+    /// The answer as evidence.
+    pub(super) fn statement(&self) -> Statement {
+        match self {
+            Self::Symbol => Statement::new("symbol", "bind the name to the symbol"),
+            Self::Perhaps => Statement::new("perhaps", "bind the name to the symbol in one place, not in another"),
+            Self::Other(what) => Statement::about("other", "bind the name to something else:", what),
+            Self::UnresolvedImport(module) => {
+                Statement::about("unresolved-import", "bind the name by an import that doesn't resolve:", module)
+            }
+            Self::Exported => Statement::new("exported", "find it among what a module that has the symbol exports"),
+            Self::Silent => Statement::new("silent", "say nothing of it"),
+        }
+    }
 }
 
 /// All that is known of one mention that is an identifier.
@@ -66,43 +101,50 @@ pub(super) struct Facts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Judgement {
     pub(super) class: MentionClass,
+    pub(super) rule: Rule,
     pub(super) sources: BTreeSet<Source>,
     pub(super) resolves_to: Option<String>,
     pub(super) unresolved: Option<(Reason, String)>,
 }
 
 impl Judgement {
-    fn of(class: MentionClass, sources: BTreeSet<Source>) -> Self {
-        Self { class, sources, resolves_to: None, unresolved: None }
+    const fn of(rule: Rule, class: MentionClass, sources: BTreeSet<Source>) -> Self {
+        Self { class, rule, sources, resolves_to: None, unresolved: None }
     }
 
-    fn decoy(of: impl Into<String>) -> Self {
+    fn decoy(rule: Rule, of: impl Into<String>) -> Self {
         let resolves_to = Some(of.into());
-        Self { class: MentionClass::Decoy, sources: BTreeSet::new(), resolves_to, unresolved: None }
+        Self { class: MentionClass::Decoy, rule, sources: BTreeSet::new(), resolves_to, unresolved: None }
     }
 
-    fn unresolved(reason: Reason, message: impl Into<String>) -> Self {
+    fn unresolved(rule: Rule, reason: Reason, message: impl Into<String>) -> Self {
         let unresolved = Some((reason, message.into()));
-        Self { class: MentionClass::Unresolved, sources: BTreeSet::new(), resolves_to: None, unresolved }
+        Self { class: MentionClass::Unresolved, rule, sources: BTreeSet::new(), resolves_to: None, unresolved }
     }
 }
 
 /// Decides what a mention is.
 pub(super) fn judge(facts: &Facts) -> Judgement {
     match facts.role {
-        Role::ImportName if facts.declares => Judgement::of(MentionClass::Import, BTreeSet::from([Source::Scopes])),
+        Role::ImportName if facts.declares => {
+            Judgement::of(Rule::ImportDeclares, MentionClass::Import, BTreeSet::from([Source::Scopes]))
+        }
         _ if facts.declares && facts.role != Role::ImportAlias => {
-            Judgement::of(MentionClass::Definition, BTreeSet::new())
+            Judgement::of(Rule::Declares, MentionClass::Definition, BTreeSet::new())
         }
         // A parser that recovers from an error may take a call for a parameter.
-        Role::Definition | Role::Parameter | Role::TypeParameter if facts.after_error => {
-            Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, so what it declares isn't sure")
-        }
+        Role::Definition | Role::Parameter | Role::TypeParameter if facts.after_error => Judgement::unresolved(
+            Rule::BindingBehindError,
+            Reason::BrokenSyntax,
+            "behind a syntax error, so what it declares isn't sure",
+        ),
         Role::Definition | Role::Parameter | Role::TypeParameter | Role::ImportModule => {
-            Judgement::decoy(elsewhere(facts))
+            Judgement::decoy(Rule::OtherDeclaration, elsewhere(facts))
         }
         Role::ImportName | Role::ImportAlias => judge_import(facts),
-        Role::KeywordLabel if is_never_a_label(facts.symbol) => Judgement::decoy("the name of a keyword argument"),
+        Role::KeywordLabel if is_never_a_label(facts.symbol) => {
+            Judgement::decoy(Rule::NeverALabel, "the name of a keyword argument")
+        }
         Role::KeywordLabel
         | Role::Load
         | Role::Store
@@ -122,59 +164,76 @@ fn is_never_a_label(symbol: SymbolKind) -> bool {
 
 fn judge_import(facts: &Facts) -> Judgement {
     if let Some(sources) = says_reference(facts) {
-        return Judgement::of(MentionClass::Import, sources);
+        return Judgement::of(Rule::SourcesAgree, MentionClass::Import, sources);
     }
     match (&facts.definition, &facts.scopes) {
         (_, ScopeAnswer::UnresolvedImport(module)) | (Answer::UnresolvedImport(module), _) => unresolved_import(module),
-        (Answer::Elsewhere(what) | Answer::Foreign(what), _) | (_, ScopeAnswer::Other(what)) => Judgement::decoy(what),
-        _ => Judgement::unresolved(Reason::NoDefinition, "nothing says what this import brings in"),
+        (Answer::Elsewhere(what) | Answer::Foreign(what), _) | (_, ScopeAnswer::Other(what)) => {
+            Judgement::decoy(Rule::ImportOfOther, what)
+        }
+        _ => {
+            Judgement::unresolved(Rule::ImportUnknown, Reason::NoDefinition, "nothing says what this import brings in")
+        }
     }
 }
 
 fn judge_use(facts: &Facts) -> Judgement {
     if let Some(sources) = says_reference(facts) {
-        return Judgement::of(MentionClass::Site, sources);
+        return Judgement::of(Rule::SourcesAgree, MentionClass::Site, sources);
     }
     let cross_checked = facts.glean || facts.references;
     match (&facts.definition, &facts.scopes) {
         // Two sources against one about what no scope decides: a person should look.
         (Answer::Elsewhere(what), ScopeAnswer::Silent) if facts.glean && facts.references => Judgement::unresolved(
+            Rule::CrossChecksAgainstDefinition,
             Reason::Disagreement,
             format!("its definition is {what}, but glean and references list it"),
         ),
         (Answer::Group | Answer::SameVariable, ScopeAnswer::Other(what)) => Judgement::unresolved(
+            Rule::ScopesAgainstDefinition,
             Reason::Disagreement,
             format!("its definition is the symbol, but the last binding before it is {what}"),
         ),
         (Answer::Elsewhere(what), ScopeAnswer::Symbol) => Judgement::unresolved(
+            Rule::DefinitionAgainstScopes,
             Reason::Disagreement,
             format!("its definition is {what}, but the last binding before it is the symbol"),
         ),
         (Answer::Elsewhere(what), _)
         | (_, ScopeAnswer::Other(what))
-        | (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Exported) => Judgement::decoy(what),
-        _ if facts.after_error => {
-            Judgement::unresolved(Reason::BrokenSyntax, "behind a syntax error, and nothing says what it is")
+        | (Answer::OtherBinding(what), ScopeAnswer::Silent | ScopeAnswer::Exported) => {
+            Judgement::decoy(Rule::PointsElsewhere, what)
         }
+        _ if facts.after_error => Judgement::unresolved(
+            Rule::BehindError,
+            Reason::BrokenSyntax,
+            "behind a syntax error, and nothing says what it is",
+        ),
         (Answer::UnresolvedImport(module), _) | (_, ScopeAnswer::UnresolvedImport(module)) => unresolved_import(module),
         (Answer::Foreign(what), _) => Judgement::unresolved(
+            Rule::ForeignTarget,
             Reason::ForeignTarget,
             format!("the type checker answers with {what}, which isn't spelled like it"),
         ),
         (_, ScopeAnswer::Perhaps) => Judgement::unresolved(
+            Rule::BoundTwice,
             Reason::Disagreement,
             "the name is bound to the symbol in one place and to something else in another",
         ),
-        _ if cross_checked => Judgement::unresolved(Reason::Disagreement, "one source lists it, the others don't"),
+        _ if cross_checked => {
+            Judgement::unresolved(Rule::OneSourceAlone, Reason::Disagreement, "one source lists it, the others don't")
+        }
         _ if facts.role.is_attribute() => Judgement::unresolved(
+            Rule::ReceiverUnknown,
             Reason::ReceiverTypeUnknown,
             "the type of what stands before the dot isn't known; annotate it",
         ),
         _ if facts.role == Role::KeywordLabel => Judgement::unresolved(
+            Rule::LabelUnknown,
             Reason::KeywordLabel,
             "a keyword argument that nothing ties to a parameter or a field",
         ),
-        _ => Judgement::unresolved(Reason::NoDefinition, "nothing says what it is"),
+        _ => Judgement::unresolved(Rule::NothingKnown, Reason::NoDefinition, "nothing says what it is"),
     }
 }
 
@@ -202,7 +261,11 @@ fn says_reference(facts: &Facts) -> Option<BTreeSet<Source>> {
 }
 
 fn unresolved_import(module: &str) -> Judgement {
-    Judgement::unresolved(Reason::ImportUnresolved, format!("it comes from {module}, and that import doesn't resolve"))
+    Judgement::unresolved(
+        Rule::ImportUnresolved,
+        Reason::ImportUnresolved,
+        format!("it comes from {module}, and that import doesn't resolve"),
+    )
 }
 
 fn elsewhere(facts: &Facts) -> String {

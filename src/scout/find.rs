@@ -2,6 +2,7 @@
 
 mod evidence;
 mod ledger;
+mod testimony;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -64,6 +65,9 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
     let rest = if everything { &scout.candidates() - &question.files } else { scout.open_files() };
     watch.step("cross-checking", 0);
     let extent = if everything { Extent::All } else { Extent::Open };
+    if !everything {
+        scout.asked_about.insert(glean.source(), rest.clone());
+    }
     let facts = glean.ask(&scout.question(rest)).await?;
     scout.take(glean, facts, extent);
     // What a cross-check added may have made new aliases.
@@ -96,6 +100,8 @@ struct Scout<'c> {
     answers: BTreeMap<(RelPath, ByteOffset), Vec<Place>>,
     cross_checks: BTreeMap<Source, BTreeSet<(RelPath, ByteSpan)>>,
     asked: BTreeMap<Source, Extent>,
+    /// The files that a source was asked about where that isn't all of them.
+    asked_about: BTreeMap<Source, BTreeSet<RelPath>>,
     notes: Vec<String>,
 }
 
@@ -129,7 +135,8 @@ impl<'c> Scout<'c> {
         let notes = group.notes.clone();
         let (answers, cross_checks) = (BTreeMap::new(), BTreeMap::new());
         let asked = BTreeMap::from([(Source::Definition, Extent::All)]);
-        Self { codebase, group, name, holders, answers, cross_checks, asked, notes }
+        let asked_about = BTreeMap::new();
+        Self { codebase, group, name, holders, answers, cross_checks, asked, asked_about, notes }
     }
 
     /// The symbol's own name and its aliases.

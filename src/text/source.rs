@@ -98,6 +98,16 @@ impl SourceText {
         Ok(ByteOffset::new(start + at))
     }
 
+    /// How many bytes of its line stand before the offset, a byte-order mark not counted.
+    pub(crate) fn byte_column(&self, offset: ByteOffset) -> Result<usize, PositionError> {
+        Ok(self.before(offset)?.1.len())
+    }
+
+    /// A line, counted from 0, without its ending and without a byte-order mark.
+    pub(crate) fn line(&self, line: usize) -> Result<&str, PositionError> {
+        self.line_content(line).map(|(_, content)| content)
+    }
+
     pub(crate) fn utf16(&self, offset: ByteOffset) -> Result<Utf16Position, PositionError> {
         let (line, before) = self.before(offset)?;
         let unit: usize = before.chars().map(char::len_utf16).sum();
@@ -188,6 +198,15 @@ mod tests {
         let source = SourceText::from_text("a\rb\r\nc\nd");
         let line = |at| source.position(ByteOffset::new(at)).unwrap().line();
         assert_eq!((line(0), line(2), line(5), line(7)), (0, 1, 2, 3));
+    }
+
+    #[test]
+    fn a_line_comes_without_its_ending_and_a_column_in_bytes_without_the_mark() {
+        let source = SourceText::from_text(NASTY);
+        assert_eq!((source.line(0), source.line(1)), (Ok("a\tb"), Ok("xé😀y")));
+        assert_eq!(source.byte_column(ByteOffset::new(NASTY.find('y').unwrap())), Ok(7));
+        assert_eq!(source.byte_column(ByteOffset::new(3)), Ok(0));
+        assert!(source.line(9).is_err());
     }
 
     #[test]

@@ -10,6 +10,7 @@ mod cases;
 mod determinism;
 mod fixtures;
 mod guards;
+mod listings;
 #[cfg(feature = "openai")]
 mod model;
 mod scanner;

@@ -300,7 +300,7 @@ pub(crate) const FILTERS: &[(&str, &str)] = &[
     (r"(looked in \[FOLDER\][^\n]*?), \[ABOVE\][^\n]*", "$1, [the folders above]"),
     (r"tainie-shadow-\d+-\d+", "[shadow]"),
     (r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?", "[when]"),
-    (r#"\b(tainie|pyrefly)("?:? "?)\d+\.\d+\.\d+(-[\w.]+)?"#, "$1$2[version]"),
+    (r#"\b(tainie|pyrefly)("?:? ?"?)\d+\.\d+\.\d+(-[\w.]+)?"#, "$1$2[version]"),
 ];
 
 /// Paths of this machine, as they may be printed, and what stands for each.

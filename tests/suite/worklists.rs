@@ -1,6 +1,7 @@
 //! A worklist that is read back is untrusted: each way of altering it is refused, and nothing is written.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use serde_json::{Value, json};
 
@@ -12,8 +13,12 @@ fn site(worklist: &mut Value, index: usize) -> &mut Value {
     &mut worklist["sites"][index]
 }
 
+fn filter(kind: &str, left_out: usize) -> Value {
+    json!({"kinds": [kind], "include": [], "exclude": [], "sites_left_out": left_out})
+}
+
 /// Each alteration of d4's worklist, the exit code and a part of what is said.
-const ALTERATIONS: [(&str, Altering, i32, &str); 19] = [
+const ALTERATIONS: [(&str, Altering, i32, &str); 22] = [
     ("another schema", |w| w["schema_version"] = json!(2), 2, "schema_version is 2"),
     ("an unknown key", |w| w["sitess"] = json!([]), 2, "unknown field `sitess`"),
     ("an unknown key of a site", |w| site(w, 0)["spam"] = json!(1), 2, "unknown field `spam`"),
@@ -47,6 +52,14 @@ const ALTERATIONS: [(&str, Altering, i32, &str); 19] = [
     ("another id", |w| site(w, 0)["id"] = json!("handlers.py:1"), 2, "`id`"),
     ("a file taken out", |w| drop(w["files"].as_array_mut().expect("array").remove(1)), 2, "has no file entry"),
     ("an absolute path", |w| site(w, 0)["file"] = json!("/etc/passwd"), 4, "can't be followed"),
+    (
+        "a filter that its sites don't pass",
+        |w| w["filter"] = filter("value", 0),
+        2,
+        "isn't one that its `filter` lists",
+    ),
+    ("a filter that leaves out what is listed", |w| w["filter"] = filter("call", 1), 2, "doesn't add up"),
+    ("a filter by no kind", |w| w["filter"] = filter("spam", 0), 2, "`kinds`"),
     ("another revision", |w| w["files"][1]["revision"] = json!("0".repeat(64)), 4, "changed since"),
 ];
 
@@ -73,12 +86,34 @@ fn each_way_of_altering_a_worklist_is_refused() {
         assert_eq!(diff_trees(&before, &read_tree(&root)), "unchanged\n", "{what}");
     }
     std::fs::write(&file, worklist.to_string()).expect("writable");
-    let elsewhere = folder.path().join("elsewhere");
-    std::fs::create_dir(&elsewhere).expect("writable");
-    std::fs::write(elsewhere.join("a.py"), "A = 1\n").expect("writable");
-    let wrong = tainie(&elsewhere, &["edit".to_owned(), "--worklist".to_owned(), path.clone()], &BTreeMap::new());
-    assert_eq!((wrong.code, wrong.stderr.contains("it was made in")), (Some(2), true), "{}", wrong.stderr);
     let unaltered = run(&edit);
     assert_eq!(unaltered.code, Some(0), "{}", unaltered.stderr);
+    assert_ne!(diff_trees(&before, &read_tree(&root)), "unchanged\n");
+}
+
+/// A worklist may be kept anywhere and used from anywhere, but for its own workspace only.
+#[test]
+fn a_worklist_is_used_from_another_folder_with_its_workspace_named() {
+    let folder = temporary_folder();
+    let root = folder.path().join("project");
+    copy_project(&repository("fixtures/d4"), &root);
+    let elsewhere = folder.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).expect("writable");
+    let run = |from: &Path, args: &[&str]| -> Ended {
+        tainie(from, &args.iter().map(|&arg| arg.to_owned()).collect::<Vec<_>>(), &BTreeMap::new())
+    };
+    let worklist = run(&elsewhere, &["scout", "render_report", "../project/work", "--format", "json"]).stdout;
+    std::fs::write(elsewhere.join("wl.json"), worklist).expect("writable");
+    let edit = ["edit", "--worklist", "wl.json", "--operation", "add-keyword verbose=True", "--gate", "off"];
+    // Neither a folder without its files is its workspace, nor one with others of the same names.
+    for text in ["A = 1\n", "def render_report(): ...\n"] {
+        std::fs::write(elsewhere.join("core.py"), text).expect("writable");
+        let wrong = run(&elsewhere, &edit);
+        assert_eq!((wrong.code, wrong.stderr.contains("it was made in work")), (Some(2), true), "{}", wrong.stderr);
+    }
+    let before = read_tree(&root);
+    let named = [&["edit", "../project/work"], edit.get(1..).expect("more than a word")].concat();
+    let ended = run(&elsewhere, &named);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     assert_ne!(diff_trees(&before, &read_tree(&root)), "unchanged\n");
 }

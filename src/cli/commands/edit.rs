@@ -8,12 +8,11 @@ use crate::cli::exit::Exit;
 use crate::cli::output::Output;
 use crate::cli::progress::Bar;
 use crate::cli::render;
-use crate::cli::request::Here;
+use crate::cli::request::{Here, site_kinds};
 use crate::harness::{
     self, EditDone, EditRequest, EditorChoice, GateChoice, HarnessError, ModelRequest, SystemClock, Target, Task,
     Writing,
 };
-use crate::plan::SiteKind;
 
 pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
     let request = request(args, here)?;
@@ -23,8 +22,8 @@ pub(super) async fn run(args: &EditArgs, here: &Here, output: &mut Output) -> Re
     let done = done?;
     talk(&done, output);
     match args.format {
-        Format::Json => output.data(&render::json(&done.report)),
-        Format::Text if args.dry_run => output.data(&render::diff(&done.texts)),
+        Format::Json => output.exact(&render::json(&done.report)),
+        Format::Text if args.dry_run => output.exact(&render::diff(&done.texts)),
         Format::Text => output.data(&render::report(&done.report, &done.texts, request.writing)),
     }
     if args.dry_run && args.format == Format::Text {
@@ -83,7 +82,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
             GateMode::File => GateChoice::File,
             GateMode::Off => GateChoice::Off,
         },
-        kinds: kinds(&args.kind)?,
+        kinds: site_kinds(&args.kind)?,
         strict: args.strict,
         include: args.include.clone(),
         exclude: args.exclude.clone(),
@@ -91,14 +90,6 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
         show_file: args.context == Context::File,
         writing: if args.dry_run || args.check { Writing::Nothing } else { Writing::Apply },
     })
-}
-
-fn kinds(names: &[String]) -> Result<Vec<SiteKind>, HarnessError> {
-    let unknown = |name: &String| HarnessError::Argument {
-        argument: name.clone(),
-        reason: format!("no kind of reference; the kinds are {}", SiteKind::ALL.map(SiteKind::as_str).join(", ")),
-    };
-    names.iter().map(|name| SiteKind::parse(name).ok_or_else(|| unknown(name))).collect()
 }
 
 /// The model that the arguments and the environment name.

@@ -2,9 +2,10 @@
 
 use anstyle::Style;
 
-use crate::cli::render::{counted, green, line, near, one_line, place, sites};
+use crate::cli::render::worklist::near;
+use crate::cli::render::{counted, green, line, one_line, place};
 use crate::harness::{Demonstration, Outcome};
-use crate::plan::{Mention, MentionClass, Worklist};
+use crate::plan::{Mention, MentionClass, Near, Site, Worklist};
 
 const BOLD: Style = Style::new().bold();
 /// The width of the column with the names of the rows.
@@ -27,8 +28,17 @@ pub(in crate::cli) fn demo_worklist(fixture: &str, headline: &str, worklist: &Wo
         let at = place(mention.file.as_str(), mention.position);
         line(&mut out, format_args!("  {at:28} {}", what_it_is(mention)));
     }
-    near(&mut out, worklist);
+    near(&mut out, &worklist.near.iter().collect::<Vec<&Near>>());
     out
+}
+
+fn sites(out: &mut String, sites: &[Site]) {
+    line(out, format_args!("\n{}", counted(sites.len(), "site", "sites")));
+    for site in sites {
+        let alias = site.alias.as_ref().map(|alias| format!(" (as {alias})")).unwrap_or_default();
+        let (at, kind) = (place(site.file.as_str(), site.position), site.kind.as_str());
+        line(out, format_args!("  {at:28} {kind:11} {}{alias}", one_line(&site.text)));
+    }
 }
 
 fn what_it_is(mention: &Mention) -> String {

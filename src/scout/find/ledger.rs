@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use crate::plan::{
-    FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Site, SiteId, SiteKind, SymbolKind,
-    SymbolPath, Unresolvable, Worklist,
+    Evidence, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Rule, Site, SiteId, SiteKind,
+    SymbolKind, SymbolPath, Unresolvable, Worklist,
 };
 use crate::python::{self, Module, NameToken, Role, StringUse, TextKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
@@ -126,6 +126,7 @@ impl Scout<'_> {
     fn name_mention(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken, parts: &mut Parts) {
         let facts = self.facts(file, loaded, token);
         let judgement = census::judge(&facts);
+        let evidence = self.evidence(file, token, &facts, judgement.rule);
         let Ok(position) = loaded.source.position(token.span.start()) else { return };
         let kind = site_kind(token);
         if judgement.class == MentionClass::Site {
@@ -143,6 +144,7 @@ impl Scout<'_> {
             kind: if binds { MentionKind::Binding } else { MentionKind::Name(kind) },
             resolves_to: judgement.resolves_to,
             reason: judgement.unresolved.map(|(reason, _)| reason),
+            evidence,
         });
     }
 
@@ -183,8 +185,14 @@ impl Scout<'_> {
             parts.unresolvable.push(entry(file, &loaded.source, word, Reason::ExactString, &message));
         }
         let resolves_to = (class == MentionClass::Decoy).then(|| "a keyword of the language".to_owned());
+        let rule = match class {
+            MentionClass::Unresolved => Rule::InBrokenText,
+            MentionClass::Decoy => Rule::Keyword,
+            MentionClass::Text | MentionClass::Site | MentionClass::Import | MentionClass::Definition => Rule::InText,
+        };
+        let evidence = Evidence::of_syntax(rule, text.map_or("no identifier", TextKind::describe));
         let (file, span) = (file.clone(), word);
-        parts.mentions.push(Mention { file, position, span, class, kind, resolves_to, reason });
+        parts.mentions.push(Mention { file, position, span, class, kind, resolves_to, reason, evidence });
     }
 
     /// Why a string mention may be a reference at run time.

@@ -211,7 +211,7 @@ def main():
     print(f"{platform.system()} {platform.machine()}, {processors} processors, pyrefly {PYREFLY}, median of {runs} runs")
 
     def scout(tree, symbol, *more):
-        command = [tainie, "scout", symbol, ".", "--format", "json", *more]
+        command = [tainie, "scout", symbol, ".", "--format", "json", "--no-cache", *more]
         label = "tainie scout" + "".join(f" {flag}" for flag in more)
         return (f"`{label}`", command, tree, environment, accounting)
 

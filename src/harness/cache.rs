@@ -8,13 +8,14 @@
 //! files outside. Nothing here is ever needed: what can't be read or written is as if it weren't there.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::checker::{ProjectConfig, Pyrefly};
-use crate::scout::{Codebase, Facts, Place, PlaceFile, SETTINGS, Uses};
+use crate::scout::{Codebase, Facts, Fingerprint, Place, PlaceFile, SETTINGS, Uses};
 use crate::text::{ByteOffset, ByteSpan, ProjectRoot, RelPath, Revision};
 
 use super::Surroundings;
@@ -24,11 +25,13 @@ use super::records::state_folder;
 /// Newer caches push older ones out.
 const KEPT: usize = 4;
 const SCHEMA_VERSION: u32 = 1;
+const STRING: &str = "writing to a string can't fail";
 
 /// The cache of one workspace in one state.
 pub(super) struct Cache {
     folder: PathBuf,
     key: String,
+    fingerprint: Fingerprint,
 }
 
 /// What a scout starts from, when it was there before.
@@ -76,27 +79,28 @@ impl Cache {
         codebase: &Codebase,
     ) -> Option<Self> {
         let program = std::fs::metadata(pyrefly.program()).ok()?;
+        let fingerprint = codebase.fingerprint()?;
         let mut text = format!(
-            "{SCHEMA_VERSION} {} {} {:?} {} {:?}\n{workspace}\n{}\n",
+            "{SCHEMA_VERSION} {} {} {} {} {:?}\n{workspace}\n{}\n",
             env!("CARGO_PKG_VERSION"),
             pyrefly.version(),
-            pyrefly.program(),
+            pyrefly.program().display(),
             program.len(),
             program.modified().ok()?,
-            codebase.fingerprint()?,
+            fingerprint.digest(),
         );
         for (name, value) in &surroundings.interpreter {
-            text.push_str(&format!("{name}={value:?}\n"));
+            writeln!(text, "{name}={}", value.display()).expect(STRING);
         }
         for folder in workspace.as_path().ancestors().skip(1) {
             for name in SETTINGS {
                 if let Ok(bytes) = std::fs::read(folder.join(name)) {
-                    text.push_str(&format!("{:?} {}\n", folder.join(name), Revision::of(&bytes)));
+                    writeln!(text, "{} {}", folder.join(name).display(), Revision::of(&bytes)).expect(STRING);
                 }
             }
         }
         let key = Revision::of(text.as_bytes()).to_string();
-        Some(Self { folder: state_folder(surroundings, workspace).join("cache"), key })
+        Some(Self { folder: state_folder(surroundings, workspace).join("cache"), key, fingerprint })
     }
 
     fn file(&self) -> PathBuf {
@@ -124,9 +128,16 @@ impl Cache {
         Some(Kept { configured, facts })
     }
 
-    /// Keeps what is known now. A workspace that can't be written to simply has no cache.
-    pub(super) fn write(&self, config: &Configured, facts: &Facts) {
-        if facts.grown && self.try_write(config, facts).is_some() {
+    /// Whether what was read of the workspace since is of the state that this cache is about.
+    pub(super) fn is_of(&self, codebase: &Codebase) -> bool {
+        codebase.was_loaded_as(&self.fingerprint)
+    }
+
+    /// Keeps what is known now, unless the tree changed while it was asked about. A workspace that can't be written
+    /// to simply has no cache.
+    pub(super) fn write(&self, config: &Configured, facts: &Facts, codebase: &Codebase) {
+        let is_unchanged = || codebase.fingerprint().as_ref() == Some(&self.fingerprint);
+        if facts.grown && is_unchanged() && self.try_write(config, facts).is_some() {
             self.push_out();
         }
     }
@@ -153,7 +164,8 @@ impl Cache {
     #[expect(clippy::disallowed_methods, reason = "tainie's own folder holds no project files")]
     fn push_out(&self) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
-        let mut files: Vec<_> = entries.flatten().filter_map(|e| Some((e.metadata().ok()?.modified().ok()?, e.path()))).collect();
+        let mut files: Vec<_> =
+            entries.flatten().filter_map(|e| Some((e.metadata().ok()?.modified().ok()?, e.path()))).collect();
         files.sort();
         for (_, old) in files.iter().rev().skip(KEPT) {
             // Another process may have been quicker; what stays is only some space.

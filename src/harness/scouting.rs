@@ -130,7 +130,12 @@ pub(super) async fn scout_first(
         scout::find(&mut codebase, group, &mut definitions, (&glean, references), effort, &watch).await?;
     definitions.into_backend().stop().await;
     if let Some((cache, configured)) = cache.zip(configured) {
-        cache.write(&configured, &facts.borrow());
+        if !cache.is_of(&codebase) && !options.afresh {
+            // A file changed between two looks at it, so that old answers may have met a new text.
+            let afresh = ScoutOptions { afresh: true, ..options };
+            return Box::pin(scout_first(tools, workspace, queries, afresh, accept, progress)).await;
+        }
+        cache.write(&configured, &facts.borrow(), &codebase);
     }
     if let Some(project) = project {
         worklist.notes.extend(outside_note(workspace, &project.root, worklist.symbol.path.name())?);

@@ -73,6 +73,22 @@ pub(super) struct Unread {
     pub(super) message: String,
 }
 
+/// One state of a workspace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fingerprint {
+    revisions: BTreeMap<RelPath, Revision>,
+    /// Length and time of change of what isn't read.
+    unread: BTreeMap<RelPath, String>,
+}
+
+impl Fingerprint {
+    pub(crate) fn digest(&self) -> Revision {
+        let revisions = self.revisions.iter().map(|(file, revision)| format!("{:?} {revision}\n", file.as_str()));
+        let unread = self.unread.iter().map(|(file, data)| format!("{:?} {data}\n", file.as_str()));
+        Revision::of(revisions.chain(unread).collect::<String>().as_bytes())
+    }
+}
+
 /// The Python files of a workspace.
 pub(crate) struct Codebase {
     root: ProjectRoot,
@@ -213,17 +229,22 @@ impl Codebase {
     /// Changes whenever an answer about the workspace may: with any byte of a file that is looked at and of the
     /// settings in it, and with the length or time of change of a Python file that isn't. `None` where something
     /// can't be read, so that nobody knows.
-    pub(crate) fn fingerprint(&self) -> Option<Revision> {
-        let mut text = String::new();
-        let mut note = |what: &str, of: &str| text.push_str(&format!("{what} {of:?}\n"));
-        for file in self.files.iter().chain(&self.settings) {
-            note(Revision::of(&read(&self.root.join(file)).ok()?).as_str(), file.as_str());
-        }
-        for unread in &self.unread {
+    pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
+        let revision = |file: &RelPath| Some((file.clone(), Revision::of(&read(&self.root.join(file)).ok()?)));
+        let revisions = self.files.iter().chain(&self.settings).map(revision).collect::<Option<BTreeMap<_, _>>>()?;
+        let changed = |unread: &Unread| {
             let data = std::fs::symlink_metadata(self.root.join(&unread.file)).ok()?;
-            note(&format!("{} {:?}", data.len(), data.modified().ok()?), unread.file.as_str());
-        }
-        self.unnameable.is_empty().then(|| Revision::of(text.as_bytes()))
+            Some((unread.file.clone(), format!("{} {:?}", data.len(), data.modified().ok()?)))
+        };
+        let unread = self.unread.iter().map(changed).collect::<Option<_>>()?;
+        self.unnameable.is_empty().then_some(Fingerprint { revisions, unread })
+    }
+
+    /// Whether every file that was loaded had the bytes of the fingerprint.
+    pub(crate) fn was_loaded_as(&self, fingerprint: &Fingerprint) -> bool {
+        self.loaded.iter().all(|(file, loaded)| {
+            loaded.as_ref().is_none_or(|loaded| fingerprint.revisions.get(file) == Some(loaded.source.revision()))
+        })
     }
 
     fn judge_file(

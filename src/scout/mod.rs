@@ -16,11 +16,11 @@ mod outside;
 mod resolve;
 mod variables;
 
-pub(crate) use codebase::{Codebase, SETTINGS};
+pub(crate) use codebase::{Codebase, Fingerprint, SETTINGS};
 pub(crate) use discovery::glean::Glean;
 pub(crate) use discovery::remembered::{Facts, Remembered, Uses};
-pub(crate) use discovery::{Place, PlaceFile};
 pub(crate) use discovery::server::{ServerDefinitions, ServerReferences};
+pub(crate) use discovery::{Place, PlaceFile};
 pub(crate) use error::{Candidate, ScoutError};
 pub(crate) use family::with_overrides;
 pub(crate) use find::{find, symbol_of, use_at};

@@ -14,9 +14,14 @@ fn runs() -> usize {
     asked.unwrap_or(5).max(2)
 }
 
-/// The worklist of a fixture's symbol, made in one folder.
+/// The worklist of a fixture's symbol, made in one folder from nothing.
 fn worklist(root: &Path, symbol: &str) -> String {
-    let args = ["scout", symbol, ".", "--format", "json", "--explain"].map(str::to_owned);
+    worklist_with(root, symbol, &[])
+}
+
+fn worklist_with(root: &Path, symbol: &str, more: &[&str]) -> String {
+    let args = [&["scout", symbol, ".", "--format", "json", "--explain", "--no-cache"], more].concat();
+    let args: Vec<String> = args.into_iter().map(str::to_owned).collect();
     let ended = tainie(root, &args, &BTreeMap::new());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     ended.stdout
@@ -29,11 +34,14 @@ fn copy_of(fixture: &str) -> (tempfile::TempDir, PathBuf) {
     (folder, root)
 }
 
-/// Every other run is one on another copy, so that no path of the machine can hide in the bytes.
+/// Every other run is one on another copy, so that no path of the machine can hide in the bytes, and one after the
+/// other, so that no order of arrival can.
 fn prints_the_same_bytes(fixture: &str, symbol: &str) {
     let copies = [copy_of(fixture), copy_of(fixture)];
+    let jobs: [&[&str]; 2] = [&[], &["--jobs", "1"]];
     let first = worklist(&copies[0].1, symbol);
-    let others: BTreeSet<String> = (1..runs()).map(|run| worklist(&copies[run % 2].1, symbol)).collect();
+    let run = |run: usize| worklist_with(&copies[run % 2].1, symbol, jobs[run % 2]);
+    let others: BTreeSet<String> = (1..runs()).map(run).collect();
     assert_eq!(others.into_iter().collect::<Vec<_>>(), [first]);
 }
 

@@ -6,6 +6,8 @@
 )]
 
 mod architecture;
+#[cfg(unix)]
+mod cache;
 mod cases;
 mod determinism;
 mod fixtures;

@@ -142,7 +142,6 @@ impl Cache {
         }
     }
 
-    #[expect(clippy::disallowed_methods, reason = "tainie's own folder holds no project files")]
     fn try_write(&self, config: &Configured, facts: &Facts) -> Option<()> {
         let stored = Stored {
             schema_version: SCHEMA_VERSION,
@@ -161,7 +160,6 @@ impl Cache {
     }
 
     /// Removes all but the newest caches.
-    #[expect(clippy::disallowed_methods, reason = "tainie's own folder holds no project files")]
     fn push_out(&self) {
         let Ok(entries) = std::fs::read_dir(&self.folder) else { return };
         let mut files: Vec<_> =
@@ -204,7 +202,7 @@ fn stamp(folder: &Path) -> Option<String> {
         for entry in std::fs::read_dir(folder).ok()? {
             let entry = entry.ok()?;
             let changed = entry.metadata().ok()?.modified().ok()?;
-            entries.insert(format!("{:?} {changed:?}\n", entry.file_name()));
+            entries.insert(format!("{} {changed:?}\n", entry.file_name().display()));
         }
     }
     Some(Revision::of(entries.into_iter().collect::<String>().as_bytes()).to_string())

@@ -68,7 +68,6 @@ const SHELL: &[&str] = &[
     "checker/testing.rs",
     "cli/request.rs",
     "gate/shadow.rs",
-    "harness/cache.rs",
     "harness/clock.rs",
     "harness/demo.rs",
     "harness/doctor/programs.rs",

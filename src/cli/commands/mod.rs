@@ -46,7 +46,7 @@ async fn dispatch(command: Command, here: &Here, output: &mut Output) -> Result<
         Command::Show(args) => journal::show(&args, here, output),
         Command::Resolve(args) => resolve::run(&args, here, output).await,
         Command::Schema(args) => Ok(schema::run(&args, output)),
-        Command::Demo(args) => demo::run(&args, here, output).await,
+        Command::Demo(args) => Box::pin(demo::run(&args, here, output)).await,
         Command::Doctor(args) => doctor::run(&args, here, output).await,
         Command::Setup => setup::run(here, output).await,
     }

@@ -151,7 +151,7 @@ pub(crate) enum HarnessError {
     NoRun { run: String },
     #[error("{path} can't be prepared: {reason}")]
     Demo { path: String, reason: String },
-    #[error("no {server} to ask for a second opinion")]
+    #[error("no language server `{server}` to ask for a second opinion")]
     NoOpinion { server: String, install: Option<String> },
     #[error("{argument}: {reason}")]
     Argument { argument: String, reason: String },

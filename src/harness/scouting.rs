@@ -147,8 +147,9 @@ pub(super) async fn scout_first(
     };
     let opinion = second.as_mut().map(|(opinion, server)| (*opinion, server));
     let watch = Watching(progress);
-    let mut worklist =
-        scout::find(&mut codebase, group, &mut definitions, (&glean, references), opinion, effort, &watch).await?;
+    let found = scout::find(&mut codebase, group, &mut definitions, (&glean, references), opinion, effort, &watch);
+    // Boxed, since it is the larger part of every command's future.
+    let mut worklist = Box::pin(found).await?;
     definitions.into_backend().stop().await;
     if let Some((_, server)) = &mut second {
         server.stop().await;

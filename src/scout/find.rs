@@ -76,8 +76,7 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery, S: Definiti
     // What a cross-check added may have made new aliases.
     scout.settle(definitions, watch).await?;
     if let Some((who, second)) = opinion {
-        // Boxed, since the future of a whole scout would be too large with it.
-        Box::pin(scout.hear(who, second, definitions, watch)).await?;
+        scout.hear(who, second, definitions, watch).await?;
     }
     watch.step("looking at longer names", 0);
     scout.freeze(definitions).await

@@ -172,7 +172,11 @@ pub(super) struct Scouting {
 
 impl Scouting {
     pub(super) fn options(&self) -> ScoutOptions {
-        ScoutOptions { family: self.family.into(), effort: Effort { verify: self.verify, jobs: self.jobs }, afresh: self.no_cache }
+        ScoutOptions {
+            family: self.family.into(),
+            effort: Effort { verify: self.verify, jobs: self.jobs },
+            afresh: self.no_cache,
+        }
     }
 
     pub(super) fn second_opinion(&self, folder: &Path) -> Option<OpinionRequest> {

@@ -212,10 +212,10 @@ fn explained(worklist: &Worklist, source: &SourceText, mention: &Mention) -> Exp
             answer: evidence.references.as_str().to_owned(),
             told: evidence.references.told().to_owned(),
         },
-        second_opinion: evidence.opinion.as_ref().map(|(who, statement)| SecondOpinion {
-            server: who.as_str().to_owned(),
-            said: answered(statement),
-        }),
+        second_opinion: evidence
+            .opinion
+            .as_ref()
+            .map(|(who, statement)| SecondOpinion { server: who.as_str().to_owned(), said: answered(statement) }),
         scopes: answered(&evidence.scopes),
         syntax: evidence.syntax.to_owned(),
         reasons: worklist.unresolvable.iter().filter(of_it).map(explained_reason).collect(),

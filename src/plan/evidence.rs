@@ -182,7 +182,9 @@ impl Rule {
             Self::LabelUnknown => "a label is nobody's while nothing ties it to a parameter or a field",
             Self::NothingKnown => "what no source says anything about is unresolved",
             Self::OpinionAlone => "what nobody else knows is a reference on the word of the second opinion",
-            Self::OpinionAgainstDefinition => "a definition elsewhere is doubted where the second opinion is the symbol",
+            Self::OpinionAgainstDefinition => {
+                "a definition elsewhere is doubted where the second opinion is the symbol"
+            }
             Self::InText => "a name in a comment, a docstring or a string is text",
             Self::InBrokenText => "behind a syntax error nobody knows what is text",
             Self::Keyword => "a keyword of the language is no name",

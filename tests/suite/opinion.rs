@@ -99,7 +99,7 @@ fn scout(more: &[&str]) -> Ended {
     fs::write(root.join("jobs.py"), JOBS).expect("a temporary folder can be written");
     fs::write(root.join("user.py"), USER).expect("a temporary folder can be written");
     fs::write(folder.path().join("fake.py"), FAKE).expect("a temporary folder can be written");
-    let args = ["scout", "Job.run", "--format", "json", "--explain"].iter().chain(more).map(|&arg| arg.to_owned());
+    let args = ["scout", "Job.run", "--format", "json"].iter().chain(more).map(|&arg| arg.to_owned());
     tainie(&root, &args.collect::<Vec<_>>(), &BTreeMap::new())
 }
 
@@ -144,7 +144,7 @@ const ALONE: [&str; 6] = [
 
 fn with_fake(how: &str) -> Value {
     let fake = format!("{PYTHON} ../fake.py {how}");
-    let ended = scout(&["--second-opinion", &fake, "--second-opinion-timeout", "3"]);
+    let ended = scout(&["--explain", "--second-opinion", &fake, "--second-opinion-timeout", "3"]);
     worklist(&ended)
 }
 
@@ -201,9 +201,19 @@ fn what_only_the_other_server_sees_is_a_site_and_against_pyrefly_it_is_a_doubt()
 }
 
 #[test]
+fn an_explanation_tells_the_opinion_and_the_rule() {
+    let fake = format!("{PYTHON} ../fake.py symbol");
+    let ended = scout(&["--second-opinion", &fake, "--why", "user.py:29"]);
+    let mention = &worklist(&ended)["mentions"][0];
+    assert_eq!(mention["rule"], "opinion-against-definition");
+    assert_eq!(mention["second_opinion"]["server"], "the other server");
+    assert_eq!(mention["second_opinion"]["answer"], "symbol");
+}
+
+#[test]
 fn ty_settles_what_begins_as_none() {
     let ty = ty().display().to_string();
-    let ended = scout(&["--second-opinion", &ty]);
+    let ended = scout(&["--explain", "--second-opinion", &ty]);
     let worklist = worklist(&ended);
     assert_eq!(
         mentions(&worklist),
@@ -218,7 +228,7 @@ fn ty_settles_what_begins_as_none() {
     );
     assert!(notes(&worklist).is_empty(), "{:?}", notes(&worklist));
     for _ in 0..3 {
-        let again = scout(&["--second-opinion", &ty]);
+        let again = scout(&["--explain", "--second-opinion", &ty]);
         assert_eq!(mentions(&self::worklist(&again)), mentions(&worklist), "a fresh server knows as much");
     }
 }
@@ -230,7 +240,8 @@ fn basedpyright_settles_it_too_where_it_is_installed() {
         eprintln!("no basedpyright here: its opinion wasn't asked");
         return;
     };
-    let ended = scout(&["--second-opinion", &program.display().to_string(), "--second-opinion-timeout", "200"]);
+    let ended =
+        scout(&["--explain", "--second-opinion", &program.display().to_string(), "--second-opinion-timeout", "200"]);
     let found = mentions(&worklist(&ended));
     assert_eq!(found[0], "12 site second-opinion:basedpyright");
     assert_eq!(found[2], "28 site definition+glean+references+second-opinion:basedpyright");

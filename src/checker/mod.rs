@@ -31,5 +31,5 @@ pub(crate) use install::{InstallStep, install};
 pub(crate) use obstacles::pattern;
 #[cfg(test)]
 pub(crate) use program::Candidate;
-pub(crate) use program::{FindOptions, Origin, Outcome, Pyrefly, Search, search};
+pub(crate) use program::{FindOptions, Origin, Outcome, Pyrefly, Search, find_program, search};
 pub(crate) use scratch::Scratch;

@@ -196,7 +196,23 @@ fn places(options: &FindOptions) -> Vec<(Origin, PathBuf)> {
     let mut places = Vec::new();
     places.extend(options.flag.clone().map(|program| (Origin::Flag, program)));
     places.extend(options.env.clone().map(|program| (Origin::EnvironmentVariable, program)));
-    let in_venv = |venv: &Path| venv.join(VENV_PROGRAMS).join(EXECUTABLE);
+    places.extend(in_environments(options, EXECUTABLE));
+    places.push((Origin::Cache, install::installed_program(&options.cache)));
+    let mut seen = BTreeSet::new();
+    places.retain(|place| seen.insert(place.clone()));
+    places
+}
+
+/// The first file of that name, without the ending of executables, in the places where a user's own programs are.
+pub(crate) fn find_program(options: &FindOptions, name: &str) -> Option<PathBuf> {
+    let executable = format!("{name}{}", std::env::consts::EXE_SUFFIX);
+    in_environments(options, &executable).into_iter().map(|(_, program)| program).find(|program| program.is_file())
+}
+
+/// The workspace's virtual environments, the active one, and `PATH`.
+fn in_environments(options: &FindOptions, executable: &str) -> Vec<(Origin, PathBuf)> {
+    let mut places = Vec::new();
+    let in_venv = |venv: &Path| venv.join(VENV_PROGRAMS).join(executable);
     if let Some(workspace) = &options.workspace {
         for folder in up_to_repository(workspace) {
             for name in [".venv", "venv"] {
@@ -208,11 +224,8 @@ fn places(options: &FindOptions) -> Vec<(Origin, PathBuf)> {
     if let Some(path) = &options.path {
         // A relative folder in PATH would mean another program for each current folder.
         let folders = std::env::split_paths(path).filter(|folder| folder.is_absolute());
-        places.extend(folders.map(|folder| (Origin::Path, folder.join(EXECUTABLE))));
+        places.extend(folders.map(|folder| (Origin::Path, folder.join(executable))));
     }
-    places.push((Origin::Cache, install::installed_program(&options.cache)));
-    let mut seen = BTreeSet::new();
-    places.retain(|place| seen.insert(place.clone()));
     places
 }
 

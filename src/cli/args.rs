@@ -2,10 +2,12 @@
 #![expect(clippy::doc_markdown, rustdoc::bare_urls, reason = "the doc comments are help texts")]
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use crate::harness::OpinionRequest;
 use crate::plan::{Effort, Family, ScoutOptions};
 
 /// Every reference to a Python symbol, edited one by one under a type checker's veto.
@@ -159,6 +161,13 @@ pub(super) struct Scouting {
     /// Ask the type checker again, also about a tree that hasn't changed since the last time
     #[arg(long)]
     no_cache: bool,
+    /// Ask another installed language server, too: ty, basedpyright, auto (the first that is there), or its PATH
+    /// with arguments; it may confirm, settle what is unresolved, and raise doubts, and never fails the command
+    #[arg(long, value_name = "SERVER")]
+    second_opinion: Option<String>,
+    /// Seconds that the other server may be silent before it is left out
+    #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..))]
+    second_opinion_timeout: u64,
 }
 
 impl Scouting {
@@ -168,6 +177,11 @@ impl Scouting {
             effort: Effort { verify: self.verify, jobs: self.jobs },
             afresh: self.no_cache,
         }
+    }
+
+    pub(super) fn second_opinion(&self, folder: &Path) -> Option<OpinionRequest> {
+        let (folder, time_limit) = (folder.to_owned(), Duration::from_secs(self.second_opinion_timeout));
+        self.second_opinion.clone().map(|named| OpinionRequest { named, folder, time_limit })
     }
 }
 

@@ -127,6 +127,13 @@ pub(super) fn advice(error: &HarnessError) -> Vec<String> {
             "install `uv`, or python3 with venv and pip (`tainie doctor` says how), and see that the network is there;".to_owned(),
             "or name a pyrefly that you have: --pyrefly PATH (or TAINIE_PYREFLY)".to_owned(),
         ],
+        Advice::InstallServer(Some(command)) => vec![
+            format!("install it: {command}"),
+            "or give the path of one that you have: --second-opinion PATH".to_owned(),
+        ],
+        Advice::InstallServer(None) => vec![
+            "name ty, basedpyright, auto, or a language server by its path: --second-opinion \"PATH ARGUMENTS\"".to_owned(),
+        ],
         Advice::Scout => vec!["somebody changed them meanwhile; run the command again to look at them afresh".to_owned()],
         Advice::ScoutAgain { symbol } => vec![format!("make it anew: `tainie scout {symbol} --format json`")],
         Advice::BringBack { run } => vec![format!(

@@ -122,8 +122,8 @@ impl Demo {
                 continue;
             }
             let asked = Asked::Name(candidate.name.clone());
-            match scouting::scout(&self.surroundings, &self.workspace, &asked, ScoutOptions::default(), progress).await
-            {
+            let options = ScoutOptions::default();
+            match scouting::scout(&self.surroundings, &self.workspace, &asked, options, None, progress).await {
                 Ok(scouted) => return Ok(scouted.worklist),
                 Err(HarnessError::Scout(ScoutError::NotFound { .. })) => {}
                 Err(error) => return Err(error),
@@ -159,6 +159,7 @@ impl Demo {
             workspace: self.workspace.clone(),
             target: Target::Task,
             scout: ScoutOptions::default(),
+            second_opinion: None,
             task: Some((TASK.to_owned(), self.task.clone())),
             instruction: None,
             operation: None,

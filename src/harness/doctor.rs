@@ -10,12 +10,13 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use crate::checker::{self, CheckerError, InstallStep, Origin, Outcome, Pyrefly, Search};
+use crate::checker::{self, CheckerError, FindOptions, InstallStep, Origin, Outcome, Pyrefly, Search};
 use crate::editor::{Author, EditorError, Spared};
 use crate::scout::{Codebase, ScoutError};
 use crate::text::{ProjectRoot, RelPath};
 
 use super::journal::{History, JOURNAL_FILE, Journal};
+use super::opinion::KNOWN;
 use super::records::recorded;
 use super::request::ModelRequest;
 use super::scouting::Progress;
@@ -95,6 +96,7 @@ pub(crate) async fn doctor(surroundings: &Surroundings, request: &CheckupRequest
     if let Some(workspace) = &request.workspace {
         checks.push(workspace_check(workspace, search.found.as_ref()).await);
     }
+    checks.push(opinion_check(&options));
     checks.push(model_check(request).await);
     checks.push(journal_check(surroundings, request));
     Checkup::new(checks)
@@ -224,6 +226,23 @@ fn program_check(name: &'static str, program: &Program, why: &'static str) -> Ch
         }
     };
     Check { name, state, detail, why, fix: None }
+}
+
+/// The other language servers that are there. They aren't started: one takes seconds to say its version.
+fn opinion_check(options: &FindOptions) -> Check {
+    let found = KNOWN.iter().map(|known| (known, checker::find_program(options, known.program)));
+    let told = found.clone().map(|(known, program)| {
+        let name = known.opinion.as_str();
+        program.map_or_else(|| format!("{name}: not there"), |program| format!("{name}: {}", program.display()))
+    });
+    let is_there = found.clone().any(|(_, program)| program.is_some());
+    Check {
+        name: "second opinion",
+        state: if is_there { CheckState::Ok } else { CheckState::Missing },
+        detail: told.collect::<Vec<_>>().join("; "),
+        why: "`--second-opinion` asks another type checker about each mention; nothing needs it",
+        fix: (!is_there).then(|| KNOWN[0].installer()),
+    }
 }
 
 async fn workspace_check(workspace: &ProjectRoot, pyrefly: Option<&Pyrefly>) -> Check {

@@ -59,6 +59,9 @@ pub(crate) struct Explained {
     pub(crate) points_at: Vec<String>,
     pub(crate) glean: Answered,
     pub(crate) references: Answered,
+    /// Another server's, with `--second-opinion`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) second_opinion: Option<SecondOpinion>,
     pub(crate) scopes: Answered,
     /// What kind of token it is.
     pub(crate) syntax: String,
@@ -71,6 +74,14 @@ pub(crate) struct Explained {
 pub(crate) struct Answered {
     pub(crate) answer: String,
     pub(crate) told: String,
+}
+
+/// What another server than pyrefly's answered.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub(crate) struct SecondOpinion {
+    pub(crate) server: String,
+    #[serde(flatten)]
+    pub(crate) said: Answered,
 }
 
 /// A reason with what it means and what would resolve it.
@@ -201,6 +212,10 @@ fn explained(worklist: &Worklist, source: &SourceText, mention: &Mention) -> Exp
             answer: evidence.references.as_str().to_owned(),
             told: evidence.references.told().to_owned(),
         },
+        second_opinion: evidence
+            .opinion
+            .as_ref()
+            .map(|(who, statement)| SecondOpinion { server: who.as_str().to_owned(), said: answered(statement) }),
         scopes: answered(&evidence.scopes),
         syntax: evidence.syntax.to_owned(),
         reasons: worklist.unresolvable.iter().filter(of_it).map(explained_reason).collect(),

@@ -82,6 +82,8 @@ pub(crate) enum Advice {
     NameSymbol,
     /// How to say what to do.
     SayWhat,
+    /// A second opinion comes from a server that is installed, with this command where it is a known one.
+    InstallServer(Option<String>),
 }
 
 /// Why a command has no result.
@@ -149,6 +151,8 @@ pub(crate) enum HarnessError {
     NoRun { run: String },
     #[error("{path} can't be prepared: {reason}")]
     Demo { path: String, reason: String },
+    #[error("no language server `{server}` to ask for a second opinion")]
+    NoOpinion { server: String, install: Option<String> },
     #[error("{argument}: {reason}")]
     Argument { argument: String, reason: String },
 }
@@ -171,6 +175,7 @@ impl HarnessError {
             | Self::Model(_)
             | Self::Demo { .. }
             | Self::NoRun { .. }
+            | Self::NoOpinion { .. }
             | Self::Journal(JournalError::Missing { .. } | JournalError::NoSuchRun { .. })
             | Self::Undo(
                 UndoError::Nothing
@@ -225,6 +230,7 @@ impl HarnessError {
             Self::NoModelBuilt => Advice::BuildWithModel,
             Self::NoSymbol { .. } => Advice::NameSymbol,
             Self::NoInstruction => Advice::SayWhat,
+            Self::NoOpinion { install, .. } => Advice::InstallServer(install.clone()),
             Self::Scout(_)
             | Self::Lsp(_)
             | Self::Undo(_)

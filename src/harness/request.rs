@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::plan::{ScoutOptions, SiteKind};
 use crate::text::{ProjectRoot, RelPath};
 
+use super::opinion::OpinionRequest;
 use super::report::Report;
 use super::scouting::Asked;
 use super::{Recovered, Task};
@@ -63,6 +64,7 @@ pub(crate) struct EditRequest {
     pub(crate) target: Target,
     /// How the sites are found.
     pub(crate) scout: ScoutOptions,
+    pub(crate) second_opinion: Option<OpinionRequest>,
     /// The task file's name, for messages, and what it says.
     pub(crate) task: Option<(String, Task)>,
     pub(crate) instruction: Option<String>,

@@ -14,6 +14,7 @@ use super::chosen::Chosen;
 use super::clock::Stopwatch;
 use super::editing::{self, Edited};
 use super::job::{Job, by_kind};
+use super::opinion::Consulted;
 use super::oracle::Oracle;
 use super::readback;
 use super::records::state_folder;
@@ -48,8 +49,9 @@ pub(crate) async fn edit(
         journal = Some(opened);
     }
     let mut watch = Stopwatch::start(clock);
+    let consulted = surroundings.consult(request.second_opinion.as_ref(), &request.workspace)?;
     let pyrefly = surroundings.pyrefly(request.workspace.as_path()).await?;
-    let scouted = scouted(request, Tools { surroundings, pyrefly: &pyrefly }, progress).await?;
+    let scouted = scouted(request, Tools { surroundings, pyrefly: &pyrefly }, consulted, progress).await?;
     let discovery = watch.lap();
     let chosen = scouted.chosen.clone();
     let job = job(request, surroundings, scouted)?;
@@ -92,6 +94,7 @@ struct ScoutedSites {
 async fn scouted(
     request: &EditRequest,
     tools: Tools<'_>,
+    consulted: Option<Consulted>,
     progress: &dyn Progress,
 ) -> Result<ScoutedSites, HarnessError> {
     let (queries, named_by) = match &request.target {
@@ -105,8 +108,9 @@ async fn scouted(
     };
     // An instruction that can't be carried out is refused before anything is looked for.
     let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
+    let (workspace, options) = (&request.workspace, request.scout);
     let (index, worklist) =
-        match scouting::scout_first(tools, &request.workspace, &queries, request.scout, &accept, progress).await {
+        match scouting::scout_first(tools, workspace, &queries, options, consulted.as_ref(), &accept, progress).await {
             Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
                 return Err(no_symbol(request, &named_by));
             }

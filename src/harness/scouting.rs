@@ -9,6 +9,7 @@ use crate::scout::{self, Codebase, Facts, Query, Remembered, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
 
 use super::cache::{Cache, Configured, Kept};
+use super::opinion::{Consulted, OpinionRequest, consult};
 use super::{HarnessError, Surroundings, wiring};
 
 /// Somebody who is told how far a long command has come.
@@ -66,19 +67,33 @@ pub(crate) struct Resolution {
     pub(crate) definitions: Vec<String>,
 }
 
+impl Surroundings {
+    /// Who gives the second opinion that was asked for; said first, since a missing server ends the command.
+    pub(super) fn consult(
+        &self,
+        request: Option<&OpinionRequest>,
+        workspace: &ProjectRoot,
+    ) -> Result<Option<Consulted>, HarnessError> {
+        request.map(|request| consult(request, &self.find_options(Some(workspace.as_path())))).transpose()
+    }
+}
+
 /// Lists every mention of a symbol of the workspace.
 pub(crate) async fn scout(
     surroundings: &Surroundings,
     workspace: &ProjectRoot,
     asked: &Asked,
     options: ScoutOptions,
+    opinion: Option<&OpinionRequest>,
     progress: &dyn Progress,
 ) -> Result<Scouted, HarnessError> {
     let query = asked.query()?;
+    let consulted = surroundings.consult(opinion, workspace)?;
     progress.step("reading the project's configuration", 0);
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
     let tools = Tools { surroundings, pyrefly: &pyrefly };
-    let (_, worklist) = scout_first(tools, workspace, &[query], options, &|_| Ok(()), progress).await?;
+    let (_, worklist) =
+        scout_first(tools, workspace, &[query], options, consulted.as_ref(), &|_| Ok(()), progress).await?;
     Ok(Scouted { worklist, pyrefly_version: pyrefly.version().to_owned() })
 }
 
@@ -96,6 +111,7 @@ pub(super) async fn scout_first(
     workspace: &ProjectRoot,
     queries: &[Query],
     options: ScoutOptions,
+    consulted: Option<&Consulted>,
     accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
 ) -> Result<(usize, Worklist), HarnessError> {
@@ -125,18 +141,29 @@ pub(super) async fn scout_first(
     let references = Remembered::new(&facts, wiring::references(pyrefly, effort));
     // An index that was never built answers with nothing, which must not look like "no references".
     let references = project.as_ref().is_none_or(|project| !project.index_fails).then_some(&references);
+    let (mut second, unheard) = match consulted {
+        Some(Consulted::Server(opinion, server)) => (Some((*opinion, wiring::second_opinion(server.clone()))), None),
+        Some(Consulted::Nobody(note)) => (None, Some(note.clone())),
+        None => (None, None),
+    };
+    let opinion = second.as_mut().map(|(opinion, server)| (*opinion, server));
     let watch = Watching(progress);
-    let mut worklist =
-        scout::find(&mut codebase, group, &mut definitions, (&glean, references), effort, &watch).await?;
+    let found = scout::find(&mut codebase, group, &mut definitions, (&glean, references), opinion, effort, &watch);
+    // Boxed, since it is the larger part of every command's future.
+    let mut worklist = Box::pin(found).await?;
     definitions.into_backend().stop().await;
+    if let Some((_, server)) = &mut second {
+        server.stop().await;
+    }
     if let Some((cache, configured)) = cache.zip(configured) {
         if !cache.is_of(&codebase) && !options.afresh {
             // A file changed between two looks at it, so that old answers may have met a new text.
             let afresh = ScoutOptions { afresh: true, ..options };
-            return Box::pin(scout_first(tools, workspace, queries, afresh, accept, progress)).await;
+            return Box::pin(scout_first(tools, workspace, queries, afresh, consulted, accept, progress)).await;
         }
         cache.write(&configured, &facts.borrow(), &codebase);
     }
+    worklist.notes.extend(unheard);
     if let Some(project) = project {
         worklist.notes.extend(outside_note(workspace, &project.root, worklist.symbol.path.name())?);
         worklist.notes.extend(obstacles_note(&project));

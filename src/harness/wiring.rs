@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::checker::{FindOptions, Pyrefly};
 use crate::editor::{Rules, Spared};
+use crate::lsp::{Mode, Server};
 use crate::plan::Effort;
 use crate::scout::{Glean, ServerDefinitions, ServerReferences};
 
@@ -52,11 +53,16 @@ impl Surroundings {
 }
 
 pub(super) fn definitions(pyrefly: &Pyrefly, effort: Effort) -> ServerDefinitions {
-    ServerDefinitions::new(pyrefly.program().to_owned(), effort.threads())
+    ServerDefinitions::new(Server::pyrefly(pyrefly.program().to_owned(), Mode::Definitions, effort.threads()))
 }
 
 pub(super) fn references(pyrefly: &Pyrefly, effort: Effort) -> ServerReferences {
-    ServerReferences::new(pyrefly.program().to_owned(), effort.threads())
+    ServerReferences::new(Server::pyrefly(pyrefly.program().to_owned(), Mode::References, effort.threads()))
+}
+
+/// Another server's definitions, as a second opinion.
+pub(super) const fn second_opinion(server: Server) -> ServerDefinitions {
+    ServerDefinitions::new(server)
 }
 
 pub(super) fn glean(pyrefly: &Pyrefly, effort: Effort) -> Glean {

@@ -8,13 +8,14 @@ use lsp_types::{
     WorkspaceClientCapabilities, WorkspaceFolder,
 };
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::text::Utf16Position;
 
-/// What the server is told when it asks for settings: infer as the gate does, and don't compute diagnostics.
-pub(super) fn settings() -> Value {
-    json!({"pyrefly": {"typeCheckingMode": "default", "displayTypeErrors": "force-off"}})
+/// The encoding of positions that a server insists on, where it isn't the one that we offered.
+pub(super) fn foreign_encoding(initialized: &Value) -> Option<String> {
+    let encoding = initialized.pointer("/capabilities/positionEncoding")?.as_str()?;
+    (encoding != PositionEncodingKind::UTF16.as_str()).then(|| encoding.to_owned())
 }
 
 #[expect(deprecated, reason = "`rootUri` is what older servers read; the folders say the same")]
@@ -131,6 +132,8 @@ pub(super) const fn ends(range: Range) -> (Utf16Position, Utf16Position) {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]

@@ -73,6 +73,8 @@ pub(crate) enum LspError {
     },
     #[error("references were asked of a language server that was started for definitions only")]
     NoIndex,
+    #[error("{program} counts positions in {encoding}, which was not offered to it")]
+    Encoding { program: String, encoding: String },
     #[error("the path {path:?} can't be written as a URI")]
     NoUri { path: String },
 }

@@ -19,35 +19,18 @@ use tokio::process::{ChildStdin, ChildStdout};
 use super::client::Client;
 use super::convert::Location;
 use super::error::{ClientError, LspError};
-use super::process::{Launch, ServerProcess};
+use super::process::ServerProcess;
+use super::server::{Limits, Mode, Server};
 use super::{convert, uri};
 use crate::text::{ByteOffset, ProjectRoot, RelPath, Revision, SourceText, Utf16Position};
 
 const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
+/// After which waits a server that may not be ready is asked again, while it has answered nothing yet.
+const FIRST_WAITS: &[Duration] =
+    &[Duration::from_millis(250), Duration::from_millis(500), Duration::from_secs(1), Duration::from_secs(2)];
 const GOODBYE: Duration = Duration::from_secs(3);
 /// How long a server that closed its output may take to end, so that its exit code can be told.
 const DYING: Duration = Duration::from_secs(2);
-
-/// What a session is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Mode {
-    /// No index: where a name is defined, at once.
-    Definitions,
-    /// An index of the whole workspace: who refers to a definition.
-    References,
-}
-
-impl Mode {
-    fn arguments(self, threads: usize) -> Vec<String> {
-        let arguments: &[&str] = match self {
-            Self::Definitions => &["lsp", "--indexing-mode", "none"],
-            // Over its limit (2,000 files) pyrefly leaves files out without a word.
-            Self::References => &["lsp", "--indexing-mode", "lazy-blocking", "--workspace-indexing-limit", "1000000"],
-        };
-        let arguments = arguments.iter().map(|&argument| argument.to_owned());
-        arguments.chain(["--threads".to_owned(), threads.to_string()]).collect()
-    }
-}
 
 /// The file of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -66,30 +49,14 @@ pub(crate) struct Target {
     pub(crate) end: Utf16Position,
 }
 
-/// How long the server may be silent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Limits {
-    /// Until it says that it is there.
-    pub(super) start: Duration,
-    /// Until the next answer of a row of questions.
-    pub(super) answer: Duration,
-    /// Until the index of the workspace is built.
-    pub(super) index: Duration,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        let seconds = Duration::from_secs;
-        Self { start: seconds(60), answer: seconds(120), index: seconds(900) }
-    }
-}
-
 /// A conversation with one language server about one tree. The server ends with it.
 pub(crate) struct Session {
     program: String,
     mode: Mode,
     root: ProjectRoot,
     limits: Limits,
+    /// What is left of [`FIRST_WAITS`]; nothing once the server has answered something.
+    first_waits: &'static [Duration],
     client: Client<ChildStdout, ChildStdin>,
     process: ServerProcess,
     open: BTreeMap<RelPath, Revision>,
@@ -98,33 +65,25 @@ pub(crate) struct Session {
 }
 
 impl Session {
-    /// Starts the server and waits until it is there. `threads` 0 lets it choose.
-    pub(crate) async fn start(
-        program: &Path,
-        mode: Mode,
-        threads: usize,
-        root: &ProjectRoot,
-    ) -> Result<Self, LspError> {
-        let launch = Launch { program: program.to_owned(), arguments: mode.arguments(threads) };
-        Self::launch(&launch, mode, root, Limits::default()).await
-    }
-
-    pub(super) async fn launch(
-        launch: &Launch,
-        mode: Mode,
-        root: &ProjectRoot,
-        limits: Limits,
-    ) -> Result<Self, LspError> {
+    /// Starts the server and waits until it is there.
+    pub(crate) async fn start(server: &Server, root: &ProjectRoot) -> Result<Self, LspError> {
         let root_uri = uri::from_path(root.as_path())?;
-        let program = launch.program.display().to_string();
-        let (process, stdout, stdin) = ServerProcess::start(launch, root)
+        let program = server.launch.program.display().to_string();
+        let (process, stdout, stdin) = ServerProcess::start(&server.launch, root)
             .map_err(|source| LspError::Start { program: program.clone(), source })?;
-        let client = Client::new(stdout, stdin, convert::settings());
+        let client = Client::new(stdout, stdin, server.settings.clone());
         let (open, marked) = (BTreeMap::new(), BTreeMap::new());
-        let mut session = Self { program, mode, root: root.clone(), limits, client, process, open, marked };
+        let (mode, limits) = (server.mode, server.limits);
+        let first_waits = if server.is_slow_starter { FIRST_WAITS } else { &[] };
+        let root = root.clone();
+        let mut session = Self { program, mode, root, limits, first_waits, client, process, open, marked };
         let hello = convert::initialize(root_uri);
         let answer = session.client.ask::<_, Value>("initialize", &hello, limits.start).await;
-        session.told(answer).await?;
+        let answer = session.told(answer).await?;
+        // Every column would be taken for another one.
+        if let Some(encoding) = convert::foreign_encoding(&answer) {
+            return Err(LspError::Encoding { program: session.program, encoding });
+        }
         session.client.notify("initialized", &json!({}));
         Ok(session)
     }
@@ -165,9 +124,21 @@ impl Session {
         for &offset in at {
             questions.push(convert::definition(uri.clone(), self.position(file, source, offset)?));
         }
-        let answers = self.client.ask_all("textDocument/definition", &questions, self.limits.answer).await;
-        let answers = self.told(answers).await?;
-        Ok(answers.into_iter().map(|answer| self.targets(convert::locations(answer))).collect())
+        loop {
+            let answers = self.client.ask_all("textDocument/definition", &questions, self.limits.answer).await;
+            let answers = self.told(answers).await?;
+            let answers: Vec<_> = answers.into_iter().map(|answer| self.targets(convert::locations(answer))).collect();
+            match self.first_waits.split_first() {
+                Some((wait, rest)) if answers.iter().all(Vec::is_empty) => {
+                    self.first_waits = rest;
+                    tokio::time::sleep(*wait).await;
+                }
+                _ => {
+                    self.first_waits = &[];
+                    return Ok(answers);
+                }
+            }
+        }
     }
 
     /// The references to what is declared at a place, without the declaration itself, sorted. The file is

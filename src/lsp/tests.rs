@@ -1,11 +1,9 @@
 //! The session against the real pyrefly, and against scripted servers for what a real one doesn't do on demand.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use super::error::{ClientError, FramingError};
-use super::process::Launch;
-use super::session::Limits;
 use super::*;
 use crate::text::{ByteOffset, Position, ProjectRoot, RelPath, SourceText, Utf16Position};
 
@@ -42,7 +40,7 @@ fn pyrefly() -> PathBuf {
 }
 
 async fn start(tree: &Tree, mode: Mode) -> Session {
-    Session::start(&pyrefly(), mode, 0, &tree.root).await.unwrap()
+    Session::start(&Server::pyrefly(pyrefly(), mode, 0), &tree.root).await.unwrap()
 }
 
 /// All places of a word, whole or not.
@@ -261,9 +259,8 @@ while True:
 
 async fn scripted(tree: &Tree, body: &str) -> Result<Vec<Vec<Target>>, LspError> {
     let script = SCRIPT.replace("BODY", &format!("    {}", body.replace('\n', "\n    ")));
-    let arguments = vec!["-c".to_owned(), script];
-    let launch = Launch { program: PathBuf::from("python3"), arguments };
-    let mut session = Session::launch(&launch, Mode::Definitions, &tree.root, QUICK).await?;
+    let server = Server::other("python3".into(), vec!["-c".to_owned(), script]).with_limits(QUICK);
+    let mut session = Session::start(&server, &tree.root).await?;
     let (file, source) = tree.source("a.py");
     session.open(&file, &source).await?;
     let answers = session.definitions(&file, &source, &[ByteOffset::new(0); 40]).await;
@@ -354,7 +351,7 @@ async fn a_target_that_is_no_file_is_outside() {
 #[tokio::test]
 async fn a_program_that_is_not_there_cannot_be_started() {
     let tree = small_tree();
-    let answer = Session::start(Path::new("/nowhere/pyrefly"), Mode::Definitions, 0, &tree.root).await;
+    let answer = Session::start(&Server::ty("/nowhere/ty".into()), &tree.root).await;
     assert!(matches!(answer.err(), Some(LspError::Start { .. })));
 }
 
@@ -362,8 +359,8 @@ async fn a_program_that_is_not_there_cannot_be_started() {
 async fn a_program_that_is_no_server_is_an_error() {
     let tree = small_tree();
     let arguments = vec!["-c".to_owned(), "print('hello')".to_owned()];
-    let launch = Launch { program: PathBuf::from("python3"), arguments };
-    let answer = Session::launch(&launch, Mode::Definitions, &tree.root, QUICK).await;
+    let server = Server::other("python3".into(), arguments).with_limits(QUICK);
+    let answer = Session::start(&server, &tree.root).await;
     assert!(matches!(answer.err(), Some(LspError::Server { .. })));
 }
 
@@ -387,4 +384,23 @@ async fn a_dropped_session_takes_its_server_with_it() {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
     panic!("the server outlived its session");
+}
+
+#[tokio::test]
+async fn a_server_that_nobody_measured_is_asked_again_while_it_answers_nothing() {
+    let body = "r = {'line': 0, 'character': 0}\nasked = globals().setdefault('asked', []); asked.append(1)\n\
+                answer(message, {'uri': 'untitled:x', 'range': {'start': r, 'end': r}} if len(asked) > 80 else None)";
+    let answers = scripted(&small_tree(), body).await.unwrap();
+    assert!(answers.iter().all(|targets| targets.len() == 1), "two rounds of 40 were empty, and the third wasn't");
+}
+
+#[tokio::test]
+async fn a_server_that_counts_in_another_unit_is_refused() {
+    let tree = small_tree();
+    let script = SCRIPT
+        .replace("BODY", "    pass")
+        .replace("{\"capabilities\": {}}", "{'capabilities': {'positionEncoding': 'utf-8'}}");
+    let server = Server::other("python3".into(), vec!["-c".to_owned(), script]).with_limits(QUICK);
+    let error = Session::start(&server, &tree.root).await.err();
+    assert!(matches!(&error, Some(LspError::Encoding { encoding, .. }) if encoding == "utf-8"), "{error:?}");
 }

@@ -1,6 +1,8 @@
 //! What each source said of a mention, and which rule of the census decided it: kept so that any mention can be
 //! explained afterwards. How the rules are applied is `scout`'s.
 
+use super::Opinion;
+
 /// What one source answered: an identifier of the answer, and what it is about where it names something.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Statement {
@@ -66,6 +68,8 @@ pub(crate) struct Evidence {
     pub(crate) points_at: Vec<String>,
     pub(crate) glean: Heard,
     pub(crate) references: Heard,
+    /// What another server's definition says, where one was asked.
+    pub(crate) opinion: Option<(Opinion, Statement)>,
     /// What the scopes and imports of the text say.
     pub(crate) scopes: Statement,
     /// What kind of token it is, such as `an attribute that is read`.
@@ -81,6 +85,7 @@ impl Evidence {
             points_at: Vec::new(),
             glean: Heard::NotAsked,
             references: Heard::NotAsked,
+            opinion: None,
             scopes: Statement::not_asked(),
             syntax,
         }
@@ -110,6 +115,9 @@ pub(crate) enum Rule {
     ReceiverUnknown,
     LabelUnknown,
     NothingKnown,
+    /// The second opinion comes after all that pyrefly and the text say.
+    OpinionAlone,
+    OpinionAgainstDefinition,
     InText,
     InBrokenText,
     Keyword,
@@ -138,6 +146,8 @@ impl Rule {
             Self::ReceiverUnknown => "receiver-unknown",
             Self::LabelUnknown => "label-unknown",
             Self::NothingKnown => "nothing-known",
+            Self::OpinionAlone => "opinion-alone",
+            Self::OpinionAgainstDefinition => "opinion-against-definition",
             Self::InText => "in-text",
             Self::InBrokenText => "in-broken-text",
             Self::Keyword => "keyword",
@@ -171,6 +181,10 @@ impl Rule {
             Self::ReceiverUnknown => "an attribute is nobody's while the type of what stands before the dot is unknown",
             Self::LabelUnknown => "a label is nobody's while nothing ties it to a parameter or a field",
             Self::NothingKnown => "what no source says anything about is unresolved",
+            Self::OpinionAlone => "what nobody else knows is a reference on the word of the second opinion",
+            Self::OpinionAgainstDefinition => {
+                "a definition elsewhere is doubted where the second opinion is the symbol"
+            }
             Self::InText => "a name in a comment, a docstring or a string is text",
             Self::InBrokenText => "behind a syntax error nobody knows what is text",
             Self::Keyword => "a keyword of the language is no name",

@@ -17,7 +17,7 @@ pub(crate) use assignment::{Assignment, Feedback, Proposal, Reply};
 pub(crate) use evidence::{Evidence, Heard, Rule, Statement};
 pub(crate) use operation::Operation;
 pub(crate) use options::{Effort, ScoutOptions};
-pub(crate) use site::{Site, SiteId, SiteKind, Source};
+pub(crate) use site::{Opinion, Site, SiteId, SiteKind, Source};
 pub(crate) use symbol::{Definition, Family, Symbol, SymbolKind, SymbolPath, SymbolPathError};
 pub(crate) use verdict::{Finding, Verdict};
 pub(crate) use worklist::{

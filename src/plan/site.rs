@@ -76,6 +76,28 @@ impl SiteKind {
     }
 }
 
+/// A language server beside pyrefly's that was asked what it thinks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Opinion {
+    Ty,
+    Basedpyright,
+    /// Any other, named by its path.
+    Other,
+}
+
+impl Opinion {
+    pub(crate) const ALL: [Self; 3] = [Self::Ty, Self::Basedpyright, Self::Other];
+
+    /// As it is called in messages.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Ty => "ty",
+            Self::Basedpyright => "basedpyright",
+            Self::Other => "the other server",
+        }
+    }
+}
+
 /// Who says that a mention is a reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Source {
@@ -89,6 +111,8 @@ pub(crate) enum Source {
     Scopes,
     /// The syntax around it, such as an `__all__` list or a `global` statement.
     Syntax,
+    /// `textDocument/definition` of another server, asked with `--second-opinion`.
+    SecondOpinion(Opinion),
 }
 
 impl Source {
@@ -99,6 +123,9 @@ impl Source {
             Self::References => "references",
             Self::Scopes => "scopes",
             Self::Syntax => "syntax",
+            Self::SecondOpinion(Opinion::Ty) => "second-opinion:ty",
+            Self::SecondOpinion(Opinion::Basedpyright) => "second-opinion:basedpyright",
+            Self::SecondOpinion(Opinion::Other) => "second-opinion:other",
         }
     }
 
@@ -106,6 +133,7 @@ impl Source {
     pub(crate) fn parse(text: &str) -> Option<Self> {
         [Self::Definition, Self::Glean, Self::References, Self::Scopes, Self::Syntax]
             .into_iter()
+            .chain(Opinion::ALL.map(Self::SecondOpinion))
             .find(|source| source.as_str() == text)
     }
 }

@@ -7,8 +7,10 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{MentionClass, Reason, Rule, Source, Statement, SymbolKind};
+use crate::plan::{MentionClass, Opinion, Reason, Rule, Source, Statement, SymbolKind};
 use crate::python::Role;
+
+mod opinion;
 
 /// What `textDocument/definition` at the mention says, once its targets were looked at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,6 +92,8 @@ pub(super) struct Facts {
     /// One of the group's own name tokens, or a token that binds an alias of it.
     pub(super) declares: bool,
     pub(super) definition: Answer,
+    /// What another server says, where one was asked.
+    pub(super) opinion: Option<(Opinion, Answer)>,
     pub(super) scopes: ScopeAnswer,
     pub(super) glean: bool,
     pub(super) references: bool,
@@ -123,8 +127,12 @@ impl Judgement {
     }
 }
 
-/// Decides what a mention is.
+/// Decides what a mention is: by pyrefly and the text, then by the second opinion where that leaves it open.
 pub(super) fn judge(facts: &Facts) -> Judgement {
+    opinion::heed(judge_alone(facts), facts)
+}
+
+fn judge_alone(facts: &Facts) -> Judgement {
     match facts.role {
         Role::ImportName if facts.declares => {
             Judgement::of(Rule::ImportDeclares, MentionClass::Import, BTreeSet::from([Source::Scopes]))
@@ -282,7 +290,7 @@ mod tests {
     fn facts(role: Role, definition: Answer, scopes: ScopeAnswer) -> Facts {
         let symbol = SymbolKind::Function;
         let (declares, glean, references, after_error) = (false, false, false, false);
-        Facts { role, symbol, declares, definition, scopes, glean, references, after_error }
+        Facts { role, symbol, declares, definition, opinion: None, scopes, glean, references, after_error }
     }
 
     fn elsewhere() -> Answer {

@@ -2,11 +2,12 @@
 
 mod evidence;
 mod ledger;
+mod opinion;
 mod testimony;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::plan::{Definition, Effort, Extent, MentionClass, Source, Symbol, SymbolKind, Worklist};
+use crate::plan::{Definition, Effort, Extent, MentionClass, Opinion, Source, Symbol, SymbolKind, Worklist};
 use crate::python::{BindingKind, DeclarationKind, ImportClause, NameToken, Role};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
@@ -16,6 +17,7 @@ use super::discovery::{Definitions, Discovery, GroupQuestion, Member, Place, Pla
 use super::group::Group;
 use super::variables::{Holders, Variable};
 use super::{ScoutError, Watch};
+use opinion::{Heard, Voice};
 
 pub(crate) use ledger::use_at;
 
@@ -25,11 +27,12 @@ const ORDINARY_TREE: usize = 1000;
 
 /// Finds and classifies every mention of a resolved symbol. Without `references` that source is left out, and the
 /// worklist says so.
-pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
+pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery, S: Definitions>(
     codebase: &mut Codebase,
     group: Group,
     definitions: &mut D,
     (glean, references): (&G, Option<&R>),
+    opinion: Option<(Opinion, &mut S)>,
     effort: Effort,
     watch: &dyn Watch,
 ) -> Result<Worklist, ScoutError> {
@@ -72,6 +75,9 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery>(
     scout.take(glean, facts, extent);
     // What a cross-check added may have made new aliases.
     scout.settle(definitions, watch).await?;
+    if let Some((who, second)) = opinion {
+        scout.hear(who, second, definitions, watch).await?;
+    }
     watch.step("looking at longer names", 0);
     scout.freeze(definitions).await
 }
@@ -102,6 +108,8 @@ struct Scout<'c> {
     asked: BTreeMap<Source, Extent>,
     /// The files that a source was asked about where that isn't all of them.
     asked_about: BTreeMap<Source, BTreeSet<RelPath>>,
+    /// The second opinion, where one was asked for.
+    heard: Option<Heard>,
     notes: Vec<String>,
 }
 
@@ -136,7 +144,7 @@ impl<'c> Scout<'c> {
         let (answers, cross_checks) = (BTreeMap::new(), BTreeMap::new());
         let asked = BTreeMap::from([(Source::Definition, Extent::All)]);
         let asked_about = BTreeMap::new();
-        Self { codebase, group, name, holders, answers, cross_checks, asked, asked_about, notes }
+        Self { codebase, group, name, holders, answers, cross_checks, asked, asked_about, heard: None, notes }
     }
 
     /// The symbol's own name and its aliases.
@@ -167,21 +175,26 @@ impl<'c> Scout<'c> {
 
     async fn ask(&mut self, definitions: &mut impl Definitions, file: &RelPath) -> Result<(), ScoutError> {
         let Some(loaded) = self.codebase.load(file) else { return Ok(()) };
-        let names = self.names();
-        let questions: Vec<ByteOffset> = loaded
-            .module
-            .names()
-            .filter(|token| text_of(&loaded.source, token).is_some_and(|text| names.contains(text)))
-            .filter(|token| is_asked(token.role) && !self.answers.contains_key(&(file.clone(), token.span.start())))
-            .filter(|token| self.may_be_mention(file, &loaded, token))
-            .map(|token| token.span.start())
-            .collect();
+        let questions = self.questions(Voice::First, file, &loaded);
         if questions.is_empty() {
             return Ok(());
         }
         let answers = definitions.definitions(self.codebase, file, &questions).await?;
         self.answers.extend(questions.into_iter().map(|at| (file.clone(), at)).zip(answers));
         Ok(())
+    }
+
+    /// The tokens about which a server has to be asked yet.
+    fn questions(&self, voice: Voice, file: &RelPath, loaded: &Loaded) -> Vec<ByteOffset> {
+        let names = self.names();
+        let answers = self.answers_of(voice);
+        let tokens = loaded
+            .module
+            .names()
+            .filter(|token| text_of(&loaded.source, token).is_some_and(|text| names.contains(text)))
+            .filter(|token| is_asked(token.role) && !answers.contains_key(&(file.clone(), token.span.start())))
+            .filter(|token| self.may_be_mention(file, loaded, token));
+        tokens.map(|token| token.span.start()).collect()
     }
 
     /// Whether a token spelled like the symbol or an alias stands where that name can mean the symbol.
@@ -233,7 +246,9 @@ impl<'c> Scout<'c> {
         for file in candidates {
             let Some(loaded) = self.codebase.load(file) else { continue };
             for clause in &loaded.module.imports {
-                if !clause.star && self.import_holds(file, &loaded, clause) {
+                let holds = !clause.star
+                    && (self.import_holds(file, &loaded, clause) || self.opinion_holds_import(file, &loaded, clause));
+                if holds {
                     let token = clause.alias.as_ref().map_or(clause.name, |(_, span)| *span);
                     let name = clause.bound_name().to_owned();
                     news |= self.holders.insert(Variable { file: file.clone(), scope: clause.scope, name }, token);

@@ -15,6 +15,7 @@ mod guards;
 mod listings;
 #[cfg(feature = "openai")]
 mod model;
+mod opinion;
 mod scanner;
 mod scout_corpus;
 #[cfg(feature = "openai")]

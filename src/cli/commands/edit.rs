@@ -68,6 +68,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
         workspace,
         target,
         scout: args.scouting.options(),
+        second_opinion: args.scouting.second_opinion(&here.folder),
         task,
         instruction: args.instruction.clone(),
         operation: args.operation.clone(),

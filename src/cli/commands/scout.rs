@@ -23,7 +23,8 @@ pub(super) async fn run(args: &ScoutArgs, here: &Here, output: &mut Output) -> R
     let why = args.why.as_ref().map(|place| why(place, args.format, here, &workspace)).transpose()?;
     let asked = here.asked(args.symbol.as_deref().unwrap_or_default(), &workspace)?;
     let bar = Bar::new(output.is_quiet());
-    let scouted = harness::scout(&here.surroundings, &workspace, &asked, args.scouting.options(), &bar).await;
+    let (options, opinion) = (args.scouting.options(), args.scouting.second_opinion(&here.folder));
+    let scouted = harness::scout(&here.surroundings, &workspace, &asked, options, opinion.as_ref(), &bar).await;
     bar.finish();
     let scouted = scouted?;
     if let Some(place) = why {

@@ -52,6 +52,9 @@ fn one(out: &mut String, file: &str, mention: &Explained) {
     source(out, "definition", &mention.definition, &points_at);
     source(out, "glean", &mention.glean, "");
     source(out, "references", &mention.references, "");
+    if let Some(opinion) = &mention.second_opinion {
+        source(out, "2nd opinion", &opinion.said, &format!(", says {}", opinion.server));
+    }
     source(out, "scopes", &mention.scopes, "");
     fact(out, "syntax", &mention.syntax);
     for why in &mention.reasons {

@@ -31,10 +31,21 @@ fn a_machine_with_nothing_is_healthy_and_told_to_set_up() {
     let checkup = block_on(doctor(&surroundings(&tree, None), &request(&tree, true)));
     assert!(checkup.healthy, "{checkup:?}");
     assert_eq!(state_of(&checkup, "pyrefly"), (CheckState::Missing, Some("tainie setup".to_owned())));
-    for name in ["python3", "uv", "pytest", "model server", "journal"] {
+    for name in ["python3", "uv", "pytest", "second opinion", "model server", "journal"] {
         assert_eq!(state_of(&checkup, name).0, CheckState::Missing, "{name}");
     }
     assert_eq!(state_of(&checkup, "workspace").0, CheckState::Ok);
+}
+
+#[cfg(unix)]
+#[test]
+fn another_server_that_is_there_is_named() {
+    let tree = Tree::new(&[("a.py", "")]);
+    tree.program("bin/ty", "#!/bin/sh\nexit 1\n");
+    let checkup = block_on(doctor(&surroundings(&tree, Some(tree.path().join("bin").into())), &request(&tree, false)));
+    let check = checkup.checks.iter().find(|check| check.name == "second opinion").unwrap();
+    assert_eq!((check.state, &check.fix), (CheckState::Ok, &None));
+    assert!(check.detail.ends_with("bin/ty; basedpyright: not there"), "{}", check.detail);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! The language server as a backend: definitions without an index, references with one.
 
 use std::collections::BTreeSet;
-use std::path::PathBuf;
 
-use crate::lsp::{Mode, Session, Target, TargetFile};
+use crate::lsp::{Server, Session, Target, TargetFile};
 use crate::plan::Source;
 use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
@@ -13,15 +12,14 @@ use super::{Definitions, Discovery, GroupQuestion, Place, PlaceFile};
 
 /// `textDocument/definition` at every mention: needs no index, so there is no race and no barrier.
 pub(crate) struct ServerDefinitions {
-    program: PathBuf,
-    threads: usize,
+    server: Server,
     session: Option<Session>,
 }
 
 impl ServerDefinitions {
-    /// The server is started at the first question. `threads` 0 lets it choose.
-    pub(crate) const fn new(program: PathBuf, threads: usize) -> Self {
-        Self { program, threads, session: None }
+    /// The server is started at the first question.
+    pub(crate) const fn new(server: Server) -> Self {
+        Self { server, session: None }
     }
 
     pub(crate) async fn stop(&mut self) {
@@ -40,7 +38,7 @@ impl Definitions for ServerDefinitions {
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
         let Some(loaded) = codebase.load(file) else { return Ok(vec![Vec::new(); at.len()]) };
         if self.session.is_none() {
-            self.session = Some(Session::start(&self.program, Mode::Definitions, self.threads, codebase.root()).await?);
+            self.session = Some(Session::start(&self.server, codebase.root()).await?);
         }
         let session = self.session.as_mut().expect("the session was started just now");
         session.open(file, &loaded.source).await?;
@@ -52,14 +50,13 @@ impl Definitions for ServerDefinitions {
 
 /// `textDocument/references` at every member of the group, behind the readiness barrier.
 pub(crate) struct ServerReferences {
-    program: PathBuf,
-    threads: usize,
+    server: Server,
 }
 
 impl ServerReferences {
-    /// `threads` 0 lets the server choose.
-    pub(crate) const fn new(program: PathBuf, threads: usize) -> Self {
-        Self { program, threads }
+    /// A server for references.
+    pub(crate) const fn new(server: Server) -> Self {
+        Self { server }
     }
 }
 
@@ -71,7 +68,7 @@ impl Discovery for ServerReferences {
     }
 
     async fn ask(&self, question: &GroupQuestion) -> Result<Vec<Target>, ScoutError> {
-        let mut session = Session::start(&self.program, Mode::References, self.threads, &question.root).await?;
+        let mut session = Session::start(&self.server, &question.root).await?;
         let mut found = Vec::new();
         for member in &question.members {
             // The index covers the workspace: a declaration outside it can't be asked about.

@@ -4,6 +4,7 @@ use crate::plan::Source;
 use crate::python::{self, BindingKind, DeclarationKind, ImportRef, NameToken, Role};
 use crate::text::{ByteSpan, RelPath};
 
+use super::opinion::Voice;
 use super::{Scout, dotted, is_store, text_of};
 use crate::scout::census::{Answer, Facts, ScopeAnswer};
 use crate::scout::codebase::Loaded;
@@ -27,6 +28,7 @@ impl Scout<'_> {
             symbol: self.group.kind,
             declares: self.group.members.contains(&place) || is_alias_binding,
             definition: if ambiguous { Answer::Nothing } else { self.definition(file, loaded, token) },
+            opinion: if ambiguous { None } else { self.opinion_of(file, loaded, token) },
             scopes: if ambiguous { ScopeAnswer::Perhaps } else { self.scope_answer(file, loaded, token) },
             glean: glean && !ambiguous,
             references: references && !ambiguous,
@@ -36,6 +38,11 @@ impl Scout<'_> {
 
     /// What the definition at a token says, once its targets were looked at.
     pub(super) fn definition(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> Answer {
+        self.answer_of(Voice::First, file, loaded, token)
+    }
+
+    /// What either server's answer at a token says: the second's targets are looked at as the first's are.
+    pub(super) fn answer_of(&mut self, voice: Voice, file: &RelPath, loaded: &Loaded, token: &NameToken) -> Answer {
         match token.role {
             Role::Definition | Role::Parameter | Role::TypeParameter => {
                 return Answer::Elsewhere(describe_token(self.codebase, file, token.span));
@@ -52,7 +59,7 @@ impl Scout<'_> {
             | Role::ImportName
             | Role::Declared => {}
         }
-        let mut places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
+        let mut places = self.answers_of(voice).get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
         if token.role == Role::KeywordLabel {
             places = places.into_iter().map(|place| self.label_target(place)).collect();
         }
@@ -60,7 +67,7 @@ impl Scout<'_> {
             return Answer::Group;
         }
         match places.first() {
-            Some(place) => self.look_at_target(file, loaded, token, place),
+            Some(place) => self.look_at_target(voice, file, loaded, token, place),
             None => Answer::Nothing,
         }
     }
@@ -82,7 +89,14 @@ impl Scout<'_> {
         }
     }
 
-    fn look_at_target(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken, place: &Place) -> Answer {
+    fn look_at_target(
+        &mut self,
+        voice: Voice,
+        file: &RelPath,
+        loaded: &Loaded,
+        token: &NameToken,
+        place: &Place,
+    ) -> Answer {
         let itself = is_at(place, file, token.span);
         if let PlaceFile::Inside(target) = &place.file {
             if let Some(variable) = self.holders.variable_bound_at(self.codebase, target, place.span).cloned() {
@@ -105,7 +119,7 @@ impl Scout<'_> {
             return Answer::Nothing;
         }
         let what = describe(self.codebase, place);
-        if self.is_of_other_binding(file, loaded, token, place) {
+        if self.is_of_other_binding(voice, file, loaded, token, place) {
             return Answer::OtherBinding(what);
         }
         let target_text = match &place.file {
@@ -123,7 +137,14 @@ impl Scout<'_> {
 
     /// Whether the place is another variable of the name in the same file, or what an import brings to the variable
     /// that a token reads. Of both the scopes know more than the checker, which names the first of several.
-    fn is_of_other_binding(&self, file: &RelPath, loaded: &Loaded, token: &NameToken, place: &Place) -> bool {
+    fn is_of_other_binding(
+        &self,
+        voice: Voice,
+        file: &RelPath,
+        loaded: &Loaded,
+        token: &NameToken,
+        place: &Place,
+    ) -> bool {
         if !token.role.is_plain() || is_store(token.role) {
             return false;
         }
@@ -137,7 +158,7 @@ impl Scout<'_> {
         }
         loaded.module.scopes.bindings(variable.scope, &variable.name).iter().any(|binding| {
             let clause = loaded.module.import_at(binding.span.start());
-            let answer = clause.and_then(|clause| self.answers.get(&(file.clone(), clause.name.start())));
+            let answer = clause.and_then(|clause| self.answers_of(voice).get(&(file.clone(), clause.name.start())));
             answer.is_some_and(|places| places.contains(place))
         })
     }

@@ -9,6 +9,7 @@ use crate::plan::{
 use crate::python::{self, Module, NameToken, Role, StringUse, TextKind, Usage};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
+use super::opinion::Voice;
 use super::{Scout, is_asked, symbol_of, text_of};
 use crate::scout::ScoutError;
 use crate::scout::census::{self, Answer, Judgement};
@@ -105,7 +106,9 @@ impl Scout<'_> {
     pub(super) fn is_alias_mention(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
         match token.role {
             Role::AttributeLoad | Role::AttributeStore => {
-                self.may_be_mention(file, loaded, token) && self.definition(file, loaded, token) == Answer::Group
+                self.may_be_mention(file, loaded, token)
+                    && (self.definition(file, loaded, token) == Answer::Group
+                        || self.answer_of(Voice::Second, file, loaded, token) == Answer::Group)
             }
             Role::ImportName | Role::ImportAlias => loaded.module.import_at(token.span.start()).is_some_and(|clause| {
                 let is_name = clause.name == token.span;

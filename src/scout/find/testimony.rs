@@ -29,7 +29,8 @@ impl Scout<'_> {
         let (glean, references) = (heard(Source::Glean, facts.glean), heard(Source::References, facts.references));
         let points_at = places.iter().filter_map(|place| self.shown(place)).collect();
         let (scopes, syntax) = (facts.scopes.statement(), token.role.describe());
-        Evidence { rule, definition, points_at, glean, references, scopes, syntax }
+        let opinion = facts.opinion.as_ref().map(|(who, answer)| (*who, answer.statement()));
+        Evidence { rule, definition, points_at, glean, references, opinion, scopes, syntax }
     }
 
     /// `FILE:LINE:COLUMN`, 1-based; the file alone where the place is a module.

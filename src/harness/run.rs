@@ -14,6 +14,7 @@ use super::chosen::Chosen;
 use super::clock::Stopwatch;
 use super::editing::{self, Edited};
 use super::job::{Job, by_kind};
+use super::journal::JOURNAL_FILE;
 use super::opinion::Consulted;
 use super::oracle::Oracle;
 use super::readback;
@@ -43,7 +44,7 @@ pub(crate) async fn edit(
     let state = state_folder(surroundings, &request.workspace);
     let mut journal = None;
     let mut recovered = None;
-    if request.writing == Writing::Apply && state.is_dir() {
+    if request.writing == Writing::Apply && state.join(JOURNAL_FILE).exists() {
         let mut opened = Journal::open(&state)?;
         recovered = recover(&mut opened, &request.workspace, clock, Foreign::Refuse)?;
         journal = Some(opened);

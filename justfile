@@ -71,6 +71,11 @@ real SYMBOL="Console.print" PACKAGE="rich==14.1.0" INSTRUCTION="pass `markup=Fal
     time cargo run --release --quiet -- scout '{{ SYMBOL }}' "$folder/tree"
     time cargo run --release --quiet -- edit '{{ SYMBOL }}' "$folder/tree" --instruction '{{ INSTRUCTION }}' --dry-run
 
+# tainie beside its peers, on generated trees, Django and sympy: `just bench`, `just bench small django`
+bench *ARGS:
+    cargo build --release --quiet
+    python3 bench/bench.py {{ ARGS }}
+
 # Check that the tree is ready and tag it: `just release 0.2.0`
 release VERSION: check deny
     test -z "$(git status --porcelain)" || { echo "the tree has changes that are not committed" >&2; exit 1; }

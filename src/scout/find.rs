@@ -37,42 +37,11 @@ pub(crate) async fn find<D: Definitions, G: Discovery, R: Discovery, S: Definiti
     watch: &dyn Watch,
 ) -> Result<Worklist, ScoutError> {
     let mut scout = Scout::new(codebase, group);
-    let everything = effort.verify || scout.codebase.files().count() <= ORDINARY_TREE;
-    let question = scout.question(scout.candidates());
-    if everything {
-        // Each needs only the question, so the index is built while the census goes on.
-        let census = scout.settle(definitions, watch);
-        let asked = async {
-            Ok::<_, ScoutError>(match references {
-                Some(references) => Some((references, references.ask(&question).await?)),
-                None => None,
-            })
-        };
-        let (facts, references_found) = if effort.is_sequential() {
-            census.await?;
-            (glean.ask(&question).await?, asked.await?)
-        } else {
-            let ((), facts, found) = tokio::try_join!(census, glean.ask(&question), asked)?;
-            (facts, found)
-        };
-        scout.take(glean, facts, Extent::All);
-        match references_found {
-            Some((references, found)) => scout.take(references, found, Extent::All),
-            None => drop(scout.asked.insert(Source::References, Extent::Nothing)),
-        }
+    if effort.verify || scout.codebase.files().count() <= ORDINARY_TREE {
+        scout.ask_everything(definitions, (glean, references), effort, watch).await?;
     } else {
-        scout.settle(definitions, watch).await?;
-        scout.leave_out(Source::References);
+        scout.ask_what_is_open(definitions, glean, watch).await?;
     }
-    // Files that hold the symbol under another name came to light meanwhile; or those with an open question.
-    let rest = if everything { &scout.candidates() - &question.files } else { scout.open_files() };
-    watch.step("cross-checking", 0);
-    let extent = if everything { Extent::All } else { Extent::Open };
-    if !everything {
-        scout.asked_about.insert(glean.source(), rest.clone());
-    }
-    let facts = glean.ask(&scout.question(rest)).await?;
-    scout.take(glean, facts, extent);
     // What a cross-check added may have made new aliases.
     scout.settle(definitions, watch).await?;
     if let Some((who, second)) = opinion {
@@ -317,6 +286,67 @@ impl<'c> Scout<'c> {
                 PlaceFile::Inside(file) => self.holders.is_binding(file, place.span),
                 PlaceFile::Outside(_) => false,
             }
+    }
+
+    /// Asks all sources about all mentions; each needs only the question, so the index is built while the census
+    /// goes on.
+    async fn ask_everything<D: Definitions, G: Discovery, R: Discovery>(
+        &mut self,
+        definitions: &mut D,
+        (glean, references): (&G, Option<&R>),
+        effort: Effort,
+        watch: &dyn Watch,
+    ) -> Result<(), ScoutError> {
+        let question = self.question(self.candidates());
+        let asked = async {
+            Ok::<_, ScoutError>(match references {
+                Some(references) => Some((references, references.ask(&question).await?)),
+                None => None,
+            })
+        };
+        let (facts, found) = if effort.is_sequential() {
+            self.settle(definitions, watch).await?;
+            (glean.ask(&question).await?, asked.await?)
+        } else {
+            let ((), facts, found) = tokio::try_join!(self.settle(definitions, watch), glean.ask(&question), asked)?;
+            (facts, found)
+        };
+        self.take(glean, facts, Extent::All);
+        match found {
+            Some((references, found)) => self.take(references, found, Extent::All),
+            None => drop(self.asked.insert(Source::References, Extent::Nothing)),
+        }
+        // Files that hold the symbol only under another name came to light meanwhile.
+        let rest = &self.candidates() - &question.files;
+        self.cross_check(glean, rest, Extent::All, watch).await
+    }
+
+    /// Asks glean about the files in which the definitions and scopes leave something open, and for references not
+    /// at all.
+    async fn ask_what_is_open<D: Definitions, G: Discovery>(
+        &mut self,
+        definitions: &mut D,
+        glean: &G,
+        watch: &dyn Watch,
+    ) -> Result<(), ScoutError> {
+        self.settle(definitions, watch).await?;
+        self.leave_out(Source::References);
+        let open = self.open_files();
+        self.asked_about.insert(glean.source(), open.clone());
+        self.cross_check(glean, open, Extent::Open, watch).await
+    }
+
+    async fn cross_check<G: Discovery>(
+        &mut self,
+        glean: &G,
+        files: BTreeSet<RelPath>,
+        extent: Extent,
+        watch: &dyn Watch,
+    ) -> Result<(), ScoutError> {
+        watch.step("cross-checking", 0);
+        let facts = glean.ask(&self.question(files)).await?;
+        self.take(glean, facts, extent);
+        Ok(())
     }
 
     /// Who uses the members of the group, in these files?

@@ -76,6 +76,11 @@ bench *ARGS:
     cargo build --release --quiet
     python3 bench/bench.py {{ ARGS }}
 
+# The census of a tree against `grep -ow` and pyrefly's references: `just census target/real/tree --symbols 50`
+census TREE *ARGS:
+    cargo build --release --quiet
+    python3 bench/census.py {{ TREE }} {{ ARGS }}
+
 # Check that the tree is ready and tag it: `just release 0.2.0`
 release VERSION: check deny
     test -z "$(git status --porcelain)" || { echo "the tree has changes that are not committed" >&2; exit 1; }

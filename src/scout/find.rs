@@ -378,13 +378,15 @@ impl<'c> Scout<'c> {
         ));
     }
 
-    /// The files in which the definitions and scopes leave a mention unresolved.
+    /// The files in which the definitions and scopes leave a plain name or an import unresolved. Behind a dot glean
+    /// knows the receiver's type where the definition does, and nowhere else: on Django, asking about the 2,131 open
+    /// attributes called `get` took 41 CPU seconds and settled none.
     fn open_files(&mut self) -> BTreeSet<RelPath> {
         let names = self.names();
         let mut open = BTreeSet::new();
         for file in self.candidates() {
             let Some(loaded) = self.codebase.load(&file) else { continue };
-            let is_open = loaded.module.names().any(|token| {
+            let is_open = loaded.module.names().filter(|token| !token.role.is_attribute()).any(|token| {
                 let text = text_of(&loaded.source, token).unwrap_or_default();
                 let is_mention =
                     text == self.name || names.contains(text) && self.is_alias_mention(&file, &loaded, token);

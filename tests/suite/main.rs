@@ -12,6 +12,7 @@ mod cases;
 mod determinism;
 mod fixtures;
 mod guards;
+mod large_tree;
 mod listings;
 #[cfg(feature = "openai")]
 mod model;

@@ -119,12 +119,12 @@ pub(crate) fn diff_trees(before: &Tree, after: &Tree) -> String {
 fn diff_file(path: &str, old: Option<&Vec<u8>>, new: Option<&Vec<u8>>) -> String {
     let text =
         |bytes: Option<&Vec<u8>>| bytes.map_or(Some(String::new()), |bytes| String::from_utf8(bytes.clone()).ok());
-    let head = |side: &str, bytes: Option<&Vec<u8>>| bytes.map_or("/dev/null".to_owned(), |_| format!("{side}/{path}"));
+    let head = |side: &str, bytes: Option<&Vec<u8>>| bytes.map_or("/dev/null".to_owned(), |_| format!("{side} {path}"));
     match (text(old), text(new)) {
         (Some(before), Some(after)) => TextDiff::from_lines(&before, &after)
             .unified_diff()
             .context_radius(1)
-            .header(&head("a", old), &head("b", new))
+            .header(&head("before", old), &head("after", new))
             .to_string(),
         _ => format!("{path}: the bytes differ, and aren't text\n"),
     }

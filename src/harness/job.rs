@@ -56,6 +56,7 @@ pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<
         |site: &Site| if wanted.is_empty() { calls.contains(&site.kind) } else { wanted.contains(&site.kind) };
     let (mine, others): (Vec<Site>, Vec<Site>) = sites.into_iter().partition(concerned);
     let others = if wanted.is_empty() { others } else { Vec::new() };
+    let others = others.into_iter().filter(|site| !site.kind.only_names());
     let why = |site: &Site| match site.kind {
         SiteKind::Value => "passed as a value: whoever calls it chooses the arguments".to_owned(),
         SiteKind::Call
@@ -66,7 +67,12 @@ pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<
         | SiteKind::Import
         | SiteKind::ReExport
         | SiteKind::String
-        | SiteKind::KeywordLabel => format!("used as {}, not called", site.kind.as_str()),
+        | SiteKind::KeywordLabel
+        | SiteKind::Export
+        | SiteKind::Slot
+        | SiteKind::ScopeDeclaration
+        | SiteKind::Accessor
+        | SiteKind::TypeComment => format!("used as {}, not called", site.kind.as_str()),
     };
-    (mine, others.into_iter().map(|site| (site.clone(), why(&site))).collect())
+    (mine, others.map(|site| (site.clone(), why(&site))).collect())
 }

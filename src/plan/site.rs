@@ -39,10 +39,20 @@ pub(crate) enum SiteKind {
     String,
     /// The label of a keyword argument or of a keyword pattern.
     KeywordLabel,
+    /// A string in `__all__`.
+    Export,
+    /// A string in `__slots__`.
+    Slot,
+    /// A name in a `global` or `nonlocal` statement.
+    ScopeDeclaration,
+    /// The property in `@x.setter`, `@x.deleter` or `@x.getter`.
+    Accessor,
+    /// In a `# type:` comment.
+    TypeComment,
 }
 
 impl SiteKind {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 15] = [
         Self::Call,
         Self::Value,
         Self::Annotation,
@@ -53,6 +63,11 @@ impl SiteKind {
         Self::ReExport,
         Self::String,
         Self::KeywordLabel,
+        Self::Export,
+        Self::Slot,
+        Self::ScopeDeclaration,
+        Self::Accessor,
+        Self::TypeComment,
     ];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -67,7 +82,17 @@ impl SiteKind {
             Self::ReExport => "re-export",
             Self::String => "string",
             Self::KeywordLabel => "keyword-label",
+            Self::Export => "export",
+            Self::Slot => "slot",
+            Self::ScopeDeclaration => "scope-declaration",
+            Self::Accessor => "accessor",
+            Self::TypeComment => "type-comment",
         }
+    }
+
+    /// Whether it only lists or declares the name, so that an edit of calls has nothing to do with it.
+    pub(crate) const fn only_names(self) -> bool {
+        matches!(self, Self::Export | Self::Slot | Self::ScopeDeclaration | Self::Accessor)
     }
 
     /// Reads back what [`Self::as_str`] gave.

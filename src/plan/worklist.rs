@@ -75,7 +75,7 @@ pub(crate) enum Reason {
     Disagreement,
     /// The place doesn't parse.
     BrokenSyntax,
-    /// A string that is exactly the symbol's dotted name, or its bare name in `getattr`, `__all__`, `patch`.
+    /// A string that is exactly the symbol's dotted name, or its bare name in `getattr` or `patch`, or one in `__all__` or `__slots__` that nothing declares.
     ExactString,
     /// The label of a keyword argument that nothing ties to a parameter.
     KeywordLabel,

@@ -38,12 +38,16 @@ pub(crate) enum Role {
     ImportAlias,
     /// In a `global` or `nonlocal` statement.
     Declared,
+    /// The content of a string in `__all__`.
+    Exported,
+    /// The content of a string in `__slots__`.
+    Slot,
 }
 
 impl Role {
     /// Whether the identifier stands alone, so that scopes say what it refers to.
     pub(crate) const fn is_plain(self) -> bool {
-        matches!(self, Self::Load | Self::Store | Self::Delete | Self::Declared)
+        matches!(self, Self::Load | Self::Store | Self::Delete | Self::Declared | Self::Exported)
     }
 
     pub(crate) const fn is_attribute(self) -> bool {
@@ -66,7 +70,19 @@ impl Role {
             Self::ImportName => "a name that is imported",
             Self::ImportAlias => "the new name of what is imported",
             Self::Declared => "a name in a `global` or `nonlocal` statement",
+            Self::Exported => "a string in `__all__`",
+            Self::Slot => "a string in `__slots__`",
         }
+    }
+
+    /// Whether it declares a name, and nothing else.
+    pub(crate) const fn declares(self) -> bool {
+        matches!(self, Self::Definition | Self::Parameter | Self::TypeParameter)
+    }
+
+    /// Whether it uses what is declared or imported elsewhere.
+    pub(crate) const fn uses(self) -> bool {
+        !self.declares() && !self.is_import()
     }
 
     pub(crate) const fn is_import(self) -> bool {
@@ -85,6 +101,22 @@ pub(crate) enum Usage {
     AttributeAssignment,
     KeywordLabel,
     Import,
+    /// `from m import f as f`, or what is imported and listed in `__all__`.
+    ReExport,
+    Export,
+    Slot,
+    ScopeDeclaration,
+    /// The property in `@x.setter`.
+    Accessor,
+}
+
+/// Where an identifier stands, which says when it is evaluated and who reads it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Within {
+    Code,
+    QuotedAnnotation,
+    /// A `# type:` comment, or a string that only a convention makes a name: no server answers there.
+    Text,
 }
 
 /// One identifier of the file.
@@ -99,12 +131,18 @@ pub(crate) struct NameToken {
     pub(crate) region: ByteSpan,
     /// What stands before the dot of an attribute.
     pub(crate) receiver: Option<ByteSpan>,
-    /// Inside a quoted annotation.
-    pub(crate) quoted: bool,
+    pub(crate) within: Within,
     /// The arms of compound statements around it, outermost first.
     pub(crate) arms: Rc<[Arm]>,
     /// How many names of the file are evaluated before it.
     pub(crate) order: usize,
+}
+
+impl NameToken {
+    /// Whether `textDocument/definition` at it says more than its syntax.
+    pub(crate) fn is_asked(&self) -> bool {
+        self.within != Within::Text && (self.role.uses() || self.role == Role::ImportName)
+    }
 }
 
 /// What a declaration declares.
@@ -191,8 +229,6 @@ pub(crate) struct Module {
 pub(crate) enum StringUse {
     /// An argument of a call, with the last name of the callee: `getattr`, `patch`.
     Argument(Option<String>),
-    /// An element of `__all__`.
-    Exported,
     /// A key of a dictionary, or what a subscript asks for.
     Key,
 }
@@ -212,7 +248,9 @@ impl Module {
         let kind = if stub { PySourceType::Stub } else { PySourceType::Python };
         let parsed = parse_unchecked_source(source.as_str(), kind);
         let broken_from = parsed.errors().iter().map(|error| span(error.location).start()).min();
-        let mut walked = walk::module(source.as_str(), parsed.syntax());
+        let comments = parsed.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
+        let comments = comments.filter_map(|token| type_comment(source.as_str(), span(token.range()))).collect();
+        let mut walked = walk::module(source.as_str(), parsed.syntax(), comments);
         let mut texts = Vec::new();
         for token in parsed.tokens() {
             let kind = match token.kind() {
@@ -287,7 +325,7 @@ impl Module {
 
     /// The bindings of a variable that may count where a token reads it.
     pub(crate) fn reaching(&self, token: &NameToken, scope: ScopeId, name: &str) -> Vec<&Binding> {
-        let deferred = token.quoted || self.scopes.is_deferred(token.scope, scope);
+        let deferred = token.within != Within::Code || self.scopes.is_deferred(token.scope, scope);
         let order = (!deferred).then_some(token.order);
         let bindings = self.scopes.bindings(scope, name);
         let found = flow::reaching(bindings, Reader { arms: &token.arms, order });
@@ -307,6 +345,15 @@ impl Module {
     pub(crate) fn enclosing(&self, scope: ScopeId) -> String {
         self.scopes.qualname(scope).join(".")
     }
+}
+
+/// The type in a `# type:` comment, without what follows it; `None` in other comments, and where errors are ignored.
+fn type_comment(source: &str, comment: ByteSpan) -> Option<ByteSpan> {
+    let text = source.get(comment.range())?;
+    let behind = text.strip_prefix('#')?.trim_start().strip_prefix("type:")?;
+    let content = behind.split('#').next().unwrap_or(behind).trim();
+    let start = comment.end().get() - behind.trim_start().len();
+    (!content.is_empty() && !content.starts_with("ignore")).then(|| ByteSpan::new(start, start + content.len()))
 }
 
 /// Whether the text parses as a module.

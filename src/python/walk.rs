@@ -5,21 +5,21 @@
 
 #![expect(clippy::wildcard_enum_match_arm, reason = "the tree has far more kinds of node than a walk asks about")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use ruff_python_ast as ast;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprContext, Stmt};
-use ruff_python_parser::parse_string_annotation;
-use ruff_text_size::{Ranged as _, TextRange};
+use ruff_python_parser::{parse_expression_range, parse_string_annotation};
+use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::text::{ByteOffset, ByteSpan};
 
 use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
 use super::module::{
-    AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, span,
+    AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, Within, span,
 };
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
 
@@ -65,7 +65,8 @@ pub(super) struct Walked {
     pub(super) assigned_aliases: Vec<AssignedAlias>,
 }
 
-pub(super) fn module(source: &str, module: &ast::ModModule) -> Walked {
+/// `type_comments` are the types in the `# type:` comments of the file, in order.
+pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<ByteSpan>) -> Walked {
     let mut walk = Walk {
         source,
         found: Walked {
@@ -83,10 +84,12 @@ pub(super) fn module(source: &str, module: &ast::ModModule) -> Walked {
         uses: BTreeMap::new(),
         annotation: None,
         in_type: false,
-        quoted: false,
+        within: Within::Code,
+        type_comments,
     };
     walk.docstring(&module.body);
     walk.visit_body(&module.body);
+    walk.note_reexports();
     walk.found
 }
 
@@ -104,7 +107,9 @@ struct Walk<'s> {
     annotation: Option<ByteSpan>,
     /// Whether what is walked is a type, where a string holds another: an annotation, or what `List[…]` holds.
     in_type: bool,
-    quoted: bool,
+    within: Within,
+    /// The types in comments that no statement has taken yet, in order.
+    type_comments: Vec<ByteSpan>,
 }
 
 impl Walk<'_> {
@@ -135,7 +140,7 @@ impl Walk<'_> {
             usage,
             region,
             receiver: None,
-            quoted: self.quoted,
+            within: self.within,
             arms: Rc::clone(&self.arms),
             order: self.next_order(),
         };
@@ -486,7 +491,7 @@ impl Walk<'_> {
     /// From the `class` keyword to the end of the bases.
     fn class_header(&self, from_name: TextRange) -> TextRange {
         let before = self.source.get(..from_name.start().to_usize()).unwrap_or_default();
-        match before.rfind("class").and_then(|at| ruff_text_size::TextSize::try_from(at).ok()) {
+        match before.rfind("class").and_then(|at| TextSize::try_from(at).ok()) {
             Some(start) => TextRange::new(start, from_name.end()),
             None => from_name,
         }
@@ -509,7 +514,7 @@ impl Walk<'_> {
             let level = usize::try_from(import.level).expect("a usize holds 32 bits");
             let target = ImportRef { level, module, name: Some(alias.name.as_str().to_owned()) };
             if alias.name.as_str() != "*" {
-                self.name(alias.name.range, Role::ImportName, Usage::Import, span(import.range));
+                self.name(alias.name.range, Role::ImportName, usage_of_import(alias), span(import.range));
             }
             self.import_clause(alias, target, import.range, alias.name.range);
         }
@@ -518,7 +523,7 @@ impl Walk<'_> {
     fn import_clause(&mut self, alias: &ast::Alias, target: ImportRef, statement: TextRange, name: TextRange) {
         let star = target.name.as_deref() == Some("*");
         if let Some(asname) = &alias.asname {
-            self.name(asname.range, Role::ImportAlias, Usage::Import, span(statement));
+            self.name(asname.range, Role::ImportAlias, usage_of_import(alias), span(statement));
         }
         let clause = ImportClause {
             target: target.clone(),
@@ -552,7 +557,7 @@ impl Walk<'_> {
                 usage: Usage::Import,
                 region: span(statement),
                 receiver: None,
-                quoted: false,
+                within: Within::Code,
                 arms: Rc::clone(&self.arms),
                 order: self.next_order(),
             };
@@ -572,18 +577,114 @@ impl Walk<'_> {
         self.found.assigned_aliases.push(AssignedAlias { name: span(name.range), value: span(value), scope });
     }
 
-    fn exported_strings(&mut self, target: &Expr, value: &Expr) {
-        if last_name(target) != Some("__all__") {
-            return;
+    /// The strings that an assignment to `__all__` or `__slots__` makes names of.
+    fn listed_strings(&mut self, target: &Expr, value: &Expr) {
+        let Expr::Name(target) = target else { return };
+        match target.id.as_str() {
+            "__all__" if self.scope == ScopeId::MODULE => self.names_in_strings(value, Role::Exported, Usage::Export),
+            "__slots__" if self.found.scopes.kind(self.scope) == ScopeKind::Class => {
+                self.names_in_strings(value, Role::Slot, Usage::Slot);
+            }
+            _ => {}
         }
-        let elements = match value {
-            Expr::List(list) => &list.elts,
-            Expr::Tuple(tuple) => &tuple.elts,
-            _ => return,
-        };
-        for element in elements {
-            self.plain_string(element, &StringUse::Exported);
+    }
+
+    /// `__all__.extend(["f"])`, `__all__.append("f")`, `__all__.remove("f")`.
+    fn strings_added_to_all(&mut self, call: &ast::ExprCall) {
+        let Expr::Attribute(method) = &*call.func else { return };
+        let is_all = matches!(&*method.value, Expr::Name(name) if name.id.as_str() == "__all__");
+        if is_all && matches!(method.attr.as_str(), "extend" | "append" | "remove") {
+            call.arguments.args.iter().for_each(|added| self.names_in_strings(added, Role::Exported, Usage::Export));
         }
+    }
+
+    fn names_in_strings(&mut self, value: &Expr, role: Role, usage: Usage) {
+        match value {
+            Expr::StringLiteral(literal) => self.name_in_string(literal, role, usage),
+            Expr::List(ast::ExprList { elts, .. })
+            | Expr::Tuple(ast::ExprTuple { elts, .. })
+            | Expr::Set(ast::ExprSet { elts, .. }) => {
+                for element in elts {
+                    self.names_in_strings(element, role, usage);
+                }
+            }
+            Expr::BinOp(sum) => {
+                self.names_in_strings(&sum.left, role, usage);
+                self.names_in_strings(&sum.right, role, usage);
+            }
+            // The keys of `__slots__ = {"x": "what x is"}`.
+            Expr::Dict(dict) => {
+                dict.items
+                    .iter()
+                    .filter_map(|i| i.key.as_ref())
+                    .for_each(|key| self.names_in_strings(key, role, usage));
+            }
+            _ => {}
+        }
+    }
+
+    /// A string whose content is an identifier, as written: neither escaped nor put together of several.
+    fn name_in_string(&mut self, literal: &ast::ExprStringLiteral, role: Role, usage: Usage) {
+        let [part] = literal.value.as_slice() else { return };
+        let content = part.content_range();
+        let is_identifier = part.value.starts_with(|c: char| c == '_' || c.is_alphabetic())
+            && part.value.chars().all(super::mentions::is_word_char);
+        if is_identifier && self.source.get(span(content).range()) == Some(&*part.value) {
+            let within = std::mem::replace(&mut self.within, Within::Text);
+            self.name(content, role, usage, span(part.range));
+            self.within = within;
+        }
+    }
+
+    /// What a module imports and lists in `__all__` it exports.
+    fn note_reexports(&mut self) {
+        let text = |place: ByteSpan| self.source.get(place.range());
+        let exported = self.found.names.values().filter(|token| token.role == Role::Exported);
+        let exported: BTreeSet<&str> = exported.filter_map(|token| text(token.span)).collect();
+        let clauses = self.found.imports.iter().filter(|clause| clause.scope == ScopeId::MODULE);
+        let reexports = clauses.filter(|clause| exported.contains(clause.bound_name()));
+        for clause in reexports {
+            let alias = clause.alias.as_ref().map(|(_, place)| *place);
+            for place in alias.into_iter().chain([clause.name]) {
+                if let Some(token) = self.found.names.get_mut(&place.start())
+                    && token.role != Role::ImportModule
+                {
+                    token.usage = Usage::ReExport;
+                }
+            }
+        }
+    }
+
+    /// The types in the comments of a statement: on its lines, and not inside a statement of its body.
+    fn types_in_comments(&mut self, statement: TextRange) {
+        let statement = span(statement);
+        let rest = self.source.get(statement.end().get()..).unwrap_or_default();
+        let line_end = statement.end().get() + rest.find(['\n', '\r']).unwrap_or(rest.len());
+        let first = self.type_comments.partition_point(|place| place.start() < statement.start());
+        let last = self.type_comments.partition_point(|place| place.start().get() < line_end);
+        let mine: Vec<ByteSpan> = self.type_comments.drain(first..last.max(first)).collect();
+        for place in mine {
+            self.type_in_comment(place);
+        }
+    }
+
+    /// A type, or the types of a function's parameters and of what it returns: `(int, *str) -> K`.
+    fn type_in_comment(&mut self, content: ByteSpan) {
+        let text = self.source.get(content.range()).unwrap_or_default();
+        let parts = text.split_once("->").map_or_else(|| vec![text], |(given, returned)| vec![given, returned]);
+        let mut at = content.start().get();
+        let within = std::mem::replace(&mut self.within, Within::Text);
+        let annotation = self.annotation.replace(content);
+        for part in parts {
+            let start = at + part.len() - part.trim_start().len();
+            at += part.len() + "->".len();
+            let Some(range) = text_range(start, start + part.trim().len()) else { continue };
+            if let Ok(parsed) = parse_expression_range(self.source, range) {
+                self.type_expression(parsed.expr());
+            }
+        }
+        self.annotation = annotation;
+        self.within = within;
     }
 
     fn key_string(&mut self, key: &Expr) {
@@ -658,6 +759,7 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, call: &ast::ExprCall) {
+        self.strings_added_to_all(call);
         self.expect_use(&call.func, Usage::Call, call.range());
         let callee = last_name(&call.func).map(str::to_owned);
         let values = call.arguments.keywords.iter().map(|keyword| &keyword.value);
@@ -702,15 +804,14 @@ impl Walk<'_> {
         }
         let Ok(parsed) = parse_string_annotation(self.source, part) else { return };
         let annotation = self.annotation.replace(content);
-        let quoted = std::mem::replace(&mut self.quoted, true);
+        let quoted = self.within.max(Within::QuotedAnnotation);
+        let within = std::mem::replace(&mut self.within, quoted);
         self.visit_expr(parsed.expr());
-        self.quoted = quoted;
+        self.within = within;
         self.annotation = annotation;
     }
-}
 
-impl<'a> Visitor<'a> for Walk<'_> {
-    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+    fn statement(&mut self, stmt: &Stmt) {
         match stmt {
             Stmt::FunctionDef(def) => self.function(def),
             Stmt::ClassDef(def) => self.class(def),
@@ -718,25 +819,25 @@ impl<'a> Visitor<'a> for Walk<'_> {
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::Global(ast::StmtGlobal { names, .. }) | Stmt::Nonlocal(ast::StmtNonlocal { names, .. }) => {
                 for name in names {
-                    self.simple_name(name.range, Role::Declared);
+                    self.name(name.range, Role::Declared, Usage::ScopeDeclaration, span(name.range));
                     let scope = self.found.scopes.binding_scope(self.scope, name.as_str());
                     self.bind_in(scope, name.as_str(), name.range, BindingKind::Declared);
                 }
             }
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
-                    self.exported_strings(target, &assign.value);
+                    self.listed_strings(target, &assign.value);
                     self.assigned_alias(target, &assign.value);
                 }
                 visitor::walk_stmt(self, stmt);
             }
             Stmt::AugAssign(assign) => {
-                self.exported_strings(&assign.target, &assign.value);
+                self.listed_strings(&assign.target, &assign.value);
                 visitor::walk_stmt(self, stmt);
             }
             Stmt::AnnAssign(assign) => {
                 if let Some(value) = &assign.value {
-                    self.exported_strings(&assign.target, value);
+                    self.listed_strings(&assign.target, value);
                     self.assigned_alias(&assign.target, value);
                 }
                 match &assign.value {
@@ -772,6 +873,15 @@ impl<'a> Visitor<'a> for Walk<'_> {
             _ => visitor::walk_stmt(self, stmt),
         }
     }
+}
+
+impl<'a> Visitor<'a> for Walk<'_> {
+    fn visit_stmt(&mut self, stmt: &'a Stmt) {
+        self.statement(stmt);
+        if !self.type_comments.is_empty() {
+            self.types_in_comments(stmt.range());
+        }
+    }
 
     fn visit_annotation(&mut self, expr: &'a Expr) {
         let outer = self.annotation.replace(span(expr.range()));
@@ -786,6 +896,11 @@ impl<'a> Visitor<'a> for Walk<'_> {
             expression => expression,
         };
         self.expect_use(decorating, Usage::Decorator, region);
+        if let Expr::Attribute(accessor) = &decorator.expression
+            && matches!(accessor.attr.as_str(), "setter" | "deleter" | "getter")
+        {
+            self.expect_use(&accessor.value, Usage::Accessor, accessor.value.range());
+        }
         self.visit_expr(&decorator.expression);
     }
 
@@ -953,6 +1068,15 @@ fn type_arguments(callee: Option<&str>, arguments: &ast::Arguments) -> Vec<TextR
         keyword.arg.as_ref().is_some_and(|label| matches!(label.as_str(), "typ" | "tp" | "bound" | "default"))
     };
     positional.chain(arguments.keywords.iter().filter(is_type).map(|keyword| keyword.value.range())).collect()
+}
+
+fn usage_of_import(alias: &ast::Alias) -> Usage {
+    let keeps_name = alias.asname.as_ref().is_some_and(|asname| asname.as_str() == alias.name.as_str());
+    if keeps_name { Usage::ReExport } else { Usage::Import }
+}
+
+fn text_range(start: usize, end: usize) -> Option<TextRange> {
+    Some(TextRange::new(TextSize::try_from(start).ok()?, TextSize::try_from(end).ok()?))
 }
 
 fn arm(statement: TextRange, number: usize, of: usize, fork: Fork) -> Arm {

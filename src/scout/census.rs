@@ -158,6 +158,8 @@ fn judge_alone(facts: &Facts) -> Judgement {
         | Role::Store
         | Role::Delete
         | Role::Declared
+        | Role::Exported
+        | Role::Slot
         | Role::AttributeLoad
         | Role::AttributeStore => judge_use(facts),
     }
@@ -240,6 +242,11 @@ fn judge_use(facts: &Facts) -> Judgement {
             Rule::LabelUnknown,
             Reason::KeywordLabel,
             "a keyword argument that nothing ties to a parameter or a field",
+        ),
+        _ if matches!(facts.role, Role::Exported | Role::Slot) => Judgement::unresolved(
+            Rule::NothingKnown,
+            Reason::ExactString,
+            "listed in `__all__` or `__slots__`, and nothing here declares it",
         ),
         _ => Judgement::unresolved(Rule::NothingKnown, Reason::NoDefinition, "nothing says what it is"),
     }

@@ -60,6 +60,8 @@ fn name_of(module: &str, loaded: &Loaded, span: ByteSpan) -> String {
         | Role::ImportModule
         | Role::ImportName
         | Role::ImportAlias
-        | Role::Declared => join(&names),
+        | Role::Declared
+        | Role::Exported
+        | Role::Slot => join(&names),
     }
 }

@@ -161,7 +161,7 @@ impl<'c> Scout<'c> {
             .module
             .names()
             .filter(|token| text_of(&loaded.source, token).is_some_and(|text| names.contains(text)))
-            .filter(|token| is_asked(token.role) && !answers.contains_key(&(file.clone(), token.span.start())))
+            .filter(|token| token.is_asked() && !answers.contains_key(&(file.clone(), token.span.start())))
             .filter(|token| self.may_be_mention(file, loaded, token));
         tokens.map(|token| token.span.start()).collect()
     }
@@ -171,7 +171,7 @@ impl<'c> Scout<'c> {
         let Some(text) = text_of(&loaded.source, token) else { return false };
         text == self.name
             || match token.role {
-                Role::Load | Role::Store | Role::Delete | Role::Declared => {
+                Role::Load | Role::Store | Role::Delete | Role::Declared | Role::Exported => {
                     match self.variable_of(file, loaded, token) {
                         Some(variable) => self.holders.holds(&variable),
                         None => self.star_import_brings(file, loaded, text),
@@ -179,9 +179,12 @@ impl<'c> Scout<'c> {
                 }
                 Role::AttributeLoad | Role::AttributeStore => self.sees_alias(file, loaded, text),
                 Role::ImportName | Role::ImportAlias => true,
-                Role::Definition | Role::Parameter | Role::TypeParameter | Role::KeywordLabel | Role::ImportModule => {
-                    false
-                }
+                Role::Definition
+                | Role::Parameter
+                | Role::TypeParameter
+                | Role::KeywordLabel
+                | Role::ImportModule
+                | Role::Slot => false,
             }
     }
 
@@ -409,21 +412,6 @@ fn text_of<'s>(source: &'s SourceText, token: &NameToken) -> Option<&'s str> {
 
 const fn is_store(role: Role) -> bool {
     matches!(role, Role::Store)
-}
-
-/// Whether the definition at such a token says more than its syntax.
-const fn is_asked(role: Role) -> bool {
-    match role {
-        Role::Definition | Role::Parameter | Role::TypeParameter | Role::ImportModule | Role::ImportAlias => false,
-        Role::Load
-        | Role::Store
-        | Role::Delete
-        | Role::AttributeLoad
-        | Role::AttributeStore
-        | Role::KeywordLabel
-        | Role::ImportName
-        | Role::Declared => true,
-    }
 }
 
 fn dotted(level: usize, module: &str) -> String {

@@ -67,12 +67,15 @@ const fn other_kind(kind: SiteKind) -> Option<&'static str> {
     match kind {
         SiteKind::Call | SiteKind::Decorator => None,
         SiteKind::Value => Some("passed as a value: whoever calls it chooses the arguments"),
-        SiteKind::Annotation => Some("an annotation, not a call"),
+        SiteKind::Annotation | SiteKind::TypeComment => Some("an annotation, not a call"),
         SiteKind::Base => Some("a base class, not a call"),
         SiteKind::AttributeAssignment => Some("an assignment to an attribute, not a call"),
         SiteKind::Import | SiteKind::ReExport => Some("an import, not a call"),
         SiteKind::String => Some("a string, not a call"),
         SiteKind::KeywordLabel => Some("the label of an argument, not a call"),
+        SiteKind::Export | SiteKind::Slot => Some("a string in a list of names, not a call"),
+        SiteKind::ScopeDeclaration => Some("a `global` or `nonlocal` statement, not a call"),
+        SiteKind::Accessor => Some("the accessor of a property, not a call"),
     }
 }
 

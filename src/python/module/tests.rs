@@ -87,7 +87,7 @@ fn calls_know_their_regions_and_nested_calls_their_own() {
     let regions: Vec<_> = module
         .names()
         .filter(|token| matches!(token.usage, Usage::Call | Usage::Decorator | Usage::Annotation))
-        .map(|token| (token.usage, source.slice(token.region).unwrap(), token.quoted))
+        .map(|token| (token.usage, source.slice(token.region).unwrap(), token.within != Within::Code))
         .collect();
     assert_eq!(
         regions,

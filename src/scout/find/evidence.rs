@@ -1,6 +1,6 @@
 //! What is known of one mention: the definition's answer once its targets were looked at, and what the scopes say.
 
-use crate::plan::Source;
+use crate::plan::{Source, SymbolKind};
 use crate::python::{self, BindingKind, DeclarationKind, ImportRef, NameToken, Role};
 use crate::text::{ByteSpan, RelPath};
 
@@ -57,7 +57,9 @@ impl Scout<'_> {
             | Role::AttributeStore
             | Role::KeywordLabel
             | Role::ImportName
-            | Role::Declared => {}
+            | Role::Declared
+            | Role::Exported
+            | Role::Slot => {}
         }
         let mut places = self.answers_of(voice).get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
         if token.role == Role::KeywordLabel {
@@ -170,6 +172,9 @@ impl Scout<'_> {
         if token.role.is_attribute() && self.module_exports(file, loaded, token) {
             return ScopeAnswer::Exported;
         }
+        if token.role == Role::Slot {
+            return self.slot_answer(file, loaded, token);
+        }
         if !token.role.is_plain() {
             return ScopeAnswer::Silent;
         }
@@ -200,6 +205,22 @@ impl Scout<'_> {
         match reaching.first().copied().or(bindings.first()) {
             Some(binding) => ScopeAnswer::Other(describe_token(self.codebase, file, binding.span)),
             None => ScopeAnswer::Silent,
+        }
+    }
+
+    /// A slot is the attribute of its class; of a class that sets no such attribute a base or a subclass may.
+    fn slot_answer(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> ScopeAnswer {
+        let mut attribute = loaded.module.scopes.qualname(token.scope).to_vec();
+        attribute.extend(text_of(&loaded.source, token).map(str::to_owned));
+        let is_here = self.group.members.iter().any(|member| member.file == PlaceFile::Inside(file.clone()));
+        if is_here && attribute == self.group.qualname {
+            return ScopeAnswer::Symbol;
+        }
+        let is_declared = loaded.module.declarations.iter().any(|declaration| declaration.qualname == attribute);
+        if is_declared || self.group.kind != SymbolKind::Attribute {
+            ScopeAnswer::Other(format!("the slot {}", attribute.join(".")))
+        } else {
+            ScopeAnswer::Silent
         }
     }
 

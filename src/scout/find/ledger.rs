@@ -6,11 +6,11 @@ use crate::plan::{
     Evidence, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Rule, Site, SiteId, SiteKind,
     SymbolKind, SymbolPath, Unresolvable, Worklist,
 };
-use crate::python::{self, Module, NameToken, Role, StringUse, TextKind, Usage};
+use crate::python::{self, Module, NameToken, Role, StringUse, TextKind, Usage, Within};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::opinion::Voice;
-use super::{Scout, is_asked, symbol_of, text_of};
+use super::{Scout, symbol_of, text_of};
 use crate::scout::ScoutError;
 use crate::scout::census::{self, Answer, Judgement};
 use crate::scout::codebase::{self, Loaded};
@@ -122,7 +122,9 @@ impl Scout<'_> {
             | Role::TypeParameter
             | Role::KeywordLabel
             | Role::ImportModule
-            | Role::Declared => self.may_be_mention(file, loaded, token),
+            | Role::Declared
+            | Role::Exported
+            | Role::Slot => self.may_be_mention(file, loaded, token),
         }
     }
 
@@ -210,7 +212,6 @@ impl Scout<'_> {
         }
         match &string.usage {
             _ if content != self.name => None,
-            StringUse::Exported => Some("listed in `__all__`".to_owned()),
             StringUse::Argument(Some(callee)) if NAMING_CALLS.contains(&callee.as_str()) => {
                 Some(format!("looked up by name, in a call of `{callee}`"))
             }
@@ -234,7 +235,7 @@ impl Scout<'_> {
         let aliases = self.holders.names();
         let is_alias = |token: &NameToken| text_of(&loaded.source, token).is_some_and(|text| aliases.contains(text));
         let tokens: Vec<NameToken> = words.iter().filter_map(is_identifier).filter(|token| !is_alias(token)).collect();
-        let (asked, own): (Vec<_>, Vec<_>) = tokens.into_iter().partition(|token| is_asked(token.role));
+        let (asked, own): (Vec<_>, Vec<_>) = tokens.into_iter().partition(NameToken::is_asked);
         let room = MAX_NEAR_QUESTIONS.saturating_sub(parts.near_questions);
         let questions: Vec<ByteOffset> = asked.iter().take(room).map(|token| token.span.start()).collect();
         parts.near_questions += questions.len();
@@ -290,26 +291,12 @@ struct Parts {
 /// The region and the kind of the use whose name stands at `span`; `None` where no name is used there.
 pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteKind)> {
     let token = module.name_at(span.start()).filter(|token| token.span == span)?;
-    let is_use = match token.role {
-        Role::Definition
-        | Role::Parameter
-        | Role::TypeParameter
-        | Role::ImportModule
-        | Role::ImportName
-        | Role::ImportAlias => false,
-        Role::Load
-        | Role::Store
-        | Role::Delete
-        | Role::AttributeLoad
-        | Role::AttributeStore
-        | Role::KeywordLabel
-        | Role::Declared => true,
-    };
-    is_use.then(|| (token.region, site_kind(token)))
+    token.role.uses().then(|| (token.region, site_kind(token)))
 }
 
 fn site_kind(token: &NameToken) -> SiteKind {
     match token.usage {
+        Usage::Annotation if token.within == Within::Text => SiteKind::TypeComment,
         Usage::Call => SiteKind::Call,
         Usage::Value => SiteKind::Value,
         Usage::Annotation => SiteKind::Annotation,
@@ -318,6 +305,11 @@ fn site_kind(token: &NameToken) -> SiteKind {
         Usage::AttributeAssignment => SiteKind::AttributeAssignment,
         Usage::KeywordLabel => SiteKind::KeywordLabel,
         Usage::Import => SiteKind::Import,
+        Usage::ReExport => SiteKind::ReExport,
+        Usage::Export => SiteKind::Export,
+        Usage::Slot => SiteKind::Slot,
+        Usage::ScopeDeclaration => SiteKind::ScopeDeclaration,
+        Usage::Accessor => SiteKind::Accessor,
     }
 }
 

@@ -4,7 +4,7 @@ use crate::plan::{Evidence, Heard, Rule, Source, Statement};
 use crate::python::NameToken;
 use crate::text::RelPath;
 
-use super::{Scout, is_asked};
+use super::Scout;
 use crate::scout::census::{Answer, Facts};
 use crate::scout::codebase::Loaded;
 use crate::scout::discovery::{Place, PlaceFile};
@@ -12,7 +12,7 @@ use crate::scout::discovery::{Place, PlaceFile};
 impl Scout<'_> {
     pub(super) fn evidence(&mut self, file: &RelPath, token: &NameToken, facts: &Facts, rule: Rule) -> Evidence {
         let places = self.answers.get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
-        let definition = if !is_asked(token.role) {
+        let definition = if !token.is_asked() {
             Statement::not_asked()
         } else if facts.definition == Answer::Nothing && !places.is_empty() {
             Statement::new("set-aside", "points at a place that proves nothing here")

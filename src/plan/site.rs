@@ -49,10 +49,12 @@ pub(crate) enum SiteKind {
     Accessor,
     /// In a `# type:` comment.
     TypeComment,
+    /// In an example of a docstring.
+    Doctest,
 }
 
 impl SiteKind {
-    pub(crate) const ALL: [Self; 15] = [
+    pub(crate) const ALL: [Self; 16] = [
         Self::Call,
         Self::Value,
         Self::Annotation,
@@ -68,6 +70,7 @@ impl SiteKind {
         Self::ScopeDeclaration,
         Self::Accessor,
         Self::TypeComment,
+        Self::Doctest,
     ];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -87,6 +90,7 @@ impl SiteKind {
             Self::ScopeDeclaration => "scope-declaration",
             Self::Accessor => "accessor",
             Self::TypeComment => "type-comment",
+            Self::Doctest => "doctest",
         }
     }
 

@@ -4,6 +4,7 @@
 //! Nothing here knows a second file.
 
 pub(crate) mod calls;
+mod doctest;
 mod flow;
 mod imports;
 mod interpolated;

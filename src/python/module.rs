@@ -115,6 +115,8 @@ pub(crate) enum Usage {
 pub(crate) enum Within {
     Code,
     QuotedAnnotation,
+    /// An example in a docstring, which runs at another time: no server answers there.
+    Doctest,
     /// A `# type:` comment, or a string that only a convention makes a name: no server answers there.
     Text,
 }
@@ -141,7 +143,7 @@ pub(crate) struct NameToken {
 impl NameToken {
     /// Whether `textDocument/definition` at it says more than its syntax.
     pub(crate) fn is_asked(&self) -> bool {
-        self.within != Within::Text && (self.role.uses() || self.role == Role::ImportName)
+        self.within <= Within::QuotedAnnotation && (self.role.uses() || self.role == Role::ImportName)
     }
 }
 
@@ -325,7 +327,8 @@ impl Module {
 
     /// The bindings of a variable that may count where a token reads it.
     pub(crate) fn reaching(&self, token: &NameToken, scope: ScopeId, name: &str) -> Vec<&Binding> {
-        let deferred = token.within != Within::Code || self.scopes.is_deferred(token.scope, scope);
+        let deferred = matches!(token.within, Within::QuotedAnnotation | Within::Text)
+            || self.scopes.is_deferred(token.scope, scope);
         let order = (!deferred).then_some(token.order);
         let bindings = self.scopes.bindings(scope, name);
         let found = flow::reaching(bindings, Reader { arms: &token.arms, order });

@@ -77,8 +77,9 @@ pub(crate) struct Scopes {
     scopes: Vec<Scope>,
 }
 
-impl Scopes {
-    pub(super) fn new() -> Self {
+impl Default for Scopes {
+    /// The module's scope alone.
+    fn default() -> Self {
         let module = Scope {
             kind: ScopeKind::Module,
             parent: None,
@@ -89,7 +90,9 @@ impl Scopes {
         };
         Self { scopes: vec![module] }
     }
+}
 
+impl Scopes {
     pub(super) fn push(&mut self, kind: ScopeKind, parent: ScopeId, name: Option<&str>) -> ScopeId {
         let mut qualname = self.get(parent).qualname.clone();
         qualname.extend(name.map(str::to_owned));

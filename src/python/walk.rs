@@ -11,11 +11,12 @@ use std::rc::Rc;
 use ruff_python_ast as ast;
 use ruff_python_ast::visitor::{self, Visitor};
 use ruff_python_ast::{Expr, ExprContext, Stmt};
-use ruff_python_parser::{parse_expression_range, parse_string_annotation};
+use ruff_python_parser::{parse_expression_range, parse_module, parse_string_annotation};
 use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::text::{ByteOffset, ByteSpan};
 
+use super::doctest::{self, Example, Places};
 use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
 use super::module::{
@@ -55,6 +56,7 @@ const TYPE_FORMS: [&str; 27] = [
 ];
 
 /// What one walk found.
+#[derive(Default)]
 pub(super) struct Walked {
     pub(super) names: BTreeMap<ByteOffset, NameToken>,
     pub(super) docstrings: Vec<ByteSpan>,
@@ -69,15 +71,7 @@ pub(super) struct Walked {
 pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<ByteSpan>) -> Walked {
     let mut walk = Walk {
         source,
-        found: Walked {
-            names: BTreeMap::new(),
-            docstrings: Vec::new(),
-            plain_strings: Vec::new(),
-            scopes: Scopes::new(),
-            imports: Vec::new(),
-            declarations: Vec::new(),
-            assigned_aliases: Vec::new(),
-        },
+        found: Walked::default(),
         scope: ScopeId::MODULE,
         arms: Rc::from([]),
         order: 0,
@@ -86,6 +80,7 @@ pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<B
         in_type: false,
         within: Within::Code,
         type_comments,
+        places: Places::default(),
     };
     walk.docstring(&module.body);
     walk.visit_body(&module.body);
@@ -95,6 +90,8 @@ pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<B
 
 struct Walk<'s> {
     source: &'s str,
+    /// Where that text stands in the file.
+    places: Places,
     found: Walked,
     scope: ScopeId,
     /// Arms of compound statements around the current one.
@@ -113,13 +110,19 @@ struct Walk<'s> {
 }
 
 impl Walk<'_> {
+    /// Where a range of the text stands in the file.
+    fn span(&self, range: TextRange) -> ByteSpan {
+        self.places.span(range)
+    }
+
     fn expect_use(&mut self, expr: &Expr, usage: Usage, region: TextRange) {
-        let place = span(expr.range());
-        self.uses.entry((place.start().get(), place.end().get())).or_insert((usage, span(region)));
+        let place = self.span(expr.range());
+        let region = self.span(region);
+        self.uses.entry((place.start().get(), place.end().get())).or_insert((usage, region));
     }
 
     fn used_as(&self, expr: TextRange, otherwise: Usage) -> (Usage, ByteSpan) {
-        let place = span(expr);
+        let place = self.span(expr);
         let expected = self.uses.get(&(place.start().get(), place.end().get())).copied();
         match (expected, self.annotation) {
             (Some(found), _) => found,
@@ -129,7 +132,7 @@ impl Walk<'_> {
     }
 
     fn name(&mut self, range: TextRange, role: Role, usage: Usage, region: ByteSpan) {
-        let place = span(range);
+        let place = self.span(range);
         if place.is_empty() {
             return; // an identifier that the parser made up after a syntax error
         }
@@ -153,7 +156,7 @@ impl Walk<'_> {
     }
 
     fn simple_name(&mut self, range: TextRange, role: Role) {
-        self.name(range, role, Usage::Value, span(range));
+        self.name(range, role, Usage::Value, self.span(range));
     }
 
     fn bind(&mut self, name: &str, range: TextRange, kind: BindingKind) {
@@ -181,7 +184,7 @@ impl Walk<'_> {
     fn bind_in(&mut self, scope: ScopeId, name: &str, range: TextRange, kind: BindingKind) {
         let anytime = self.found.scopes.is_deferred(self.scope, scope);
         let (arms, order) = (Rc::clone(&self.arms), self.next_order());
-        let binding = Binding { span: span(range), kind, arms, order, anytime };
+        let binding = Binding { span: self.span(range), kind, arms, order, anytime };
         self.found.scopes.get_mut(scope).bindings.entry(name.to_owned()).or_default().push(binding);
     }
 
@@ -206,7 +209,7 @@ impl Walk<'_> {
     ) -> &mut Declaration {
         self.found.declarations.push(Declaration {
             qualname,
-            name: span(range),
+            name: self.span(range),
             kind,
             scope,
             parameters: None,
@@ -235,7 +238,8 @@ impl Walk<'_> {
         self.visit_expr(&s.test);
         let has_else = s.elif_else_clauses.last().is_some_and(|clause| clause.test.is_none());
         let of = 1 + s.elif_else_clauses.len() + usize::from(!has_else);
-        let arm = |number, body: &[Stmt]| Arm { leaves: leaves(body), ..arm(s.range, number, of, Fork::Choice) };
+        let at = self.span(s.range);
+        let arm = |number, body: &[Stmt]| Arm { leaves: leaves(body), ..arm(at, number, of, Fork::Choice) };
         self.in_arm(arm(0, &s.body), |walk| walk.visit_body(&s.body));
         for (index, clause) in s.elif_else_clauses.iter().enumerate() {
             if let Some(test) = &clause.test {
@@ -247,13 +251,14 @@ impl Walk<'_> {
 
     fn try_statement(&mut self, s: &ast::StmtTry) {
         let of = 1 + s.handlers.len();
-        self.in_arm(arm(s.range, 0, of, Fork::Try), |walk| {
+        let at = self.span(s.range);
+        self.in_arm(arm(at, 0, of, Fork::Try), |walk| {
             walk.visit_body(&s.body);
             walk.visit_body(&s.orelse);
         });
         for (index, handler) in s.handlers.iter().enumerate() {
             let ast::ExceptHandler::ExceptHandler(h) = handler;
-            let arm = Arm { leaves: leaves(&h.body), ..arm(s.range, index + 1, of, Fork::Try) };
+            let arm = Arm { leaves: leaves(&h.body), ..arm(at, index + 1, of, Fork::Try) };
             self.in_arm(arm, |walk| walk.visit_except_handler(handler));
         }
         self.visit_body(&s.finalbody);
@@ -262,14 +267,16 @@ impl Walk<'_> {
     fn match_statement(&mut self, s: &ast::StmtMatch) {
         self.visit_expr(&s.subject);
         let catches_rest = |case: &ast::MatchCase| case.guard.is_none() && case.pattern.is_irrefutable();
+        let at = self.span(s.range);
         let of = s.cases.len() + usize::from(!s.cases.last().is_some_and(catches_rest));
         for (index, case) in s.cases.iter().enumerate() {
-            let arm = Arm { leaves: leaves(&case.body), ..arm(s.range, index, of, Fork::Choice) };
+            let arm = Arm { leaves: leaves(&case.body), ..arm(at, index, of, Fork::Choice) };
             self.in_arm(arm, |walk| walk.visit_match_case(case));
         }
     }
 
     fn loop_bodies(&mut self, statement: TextRange, body: &[Stmt], orelse: &[Stmt]) {
+        let statement = self.span(statement);
         self.in_arm(arm(statement, 0, 2, Fork::Loop), |walk| walk.visit_body(body));
         self.in_arm(arm(statement, 1, 2, Fork::Loop), |walk| walk.visit_body(orelse));
     }
@@ -313,8 +320,47 @@ impl Walk<'_> {
         if let Some(Stmt::Expr(first)) = body.first()
             && first.value.is_string_literal_expr()
         {
-            self.found.docstrings.push(span(first.value.range()));
+            let place = self.span(first.value.range());
+            self.found.docstrings.push(place);
+            self.doctests(&first.value);
         }
+    }
+
+    /// The examples of a docstring share a scope of their own in the module. What they declare can't be asked for.
+    fn doctests(&mut self, docstring: &Expr) {
+        let Expr::StringLiteral(literal) = docstring else { return };
+        let [part] = literal.value.as_slice() else { return };
+        let content = span(part.content_range());
+        let text = self.source.get(content.range()).unwrap_or_default();
+        if self.within != Within::Code || !text.contains(">>>") {
+            return;
+        }
+        let scope = self.found.scopes.push(ScopeKind::Function, ScopeId::MODULE, None);
+        let (declarations, aliases) = (self.found.declarations.len(), self.found.assigned_aliases.len());
+        for example in doctest::examples(text, content.start().get()) {
+            self.example(scope, example);
+        }
+        self.found.declarations.truncate(declarations);
+        self.found.assigned_aliases.truncate(aliases);
+    }
+
+    fn example(&mut self, scope: ScopeId, example: Example) {
+        let Ok(parsed) = parse_module(&example.code) else { return };
+        let mut walk = Walk {
+            source: &example.code,
+            places: example.places,
+            found: std::mem::take(&mut self.found),
+            scope,
+            arms: Rc::from([]),
+            order: self.order,
+            uses: BTreeMap::new(),
+            annotation: None,
+            in_type: false,
+            within: Within::Doctest,
+            type_comments: Vec::new(),
+        };
+        walk.visit_body(&parsed.syntax().body);
+        (self.found, self.order) = (walk.found, walk.order);
     }
 
     /// The scope of type parameters, where there are any.
@@ -338,7 +384,7 @@ impl Walk<'_> {
         };
         let is_static = decorated_with(&["staticmethod"]);
         let is_property = decorated_with(&["property", "cached_property"]);
-        let parameters = span(def.parameters.range());
+        let parameters = self.span(def.parameters.range());
         let declaration = self.declare(name, def.name.range, kind);
         declaration.parameters = Some(parameters);
         declaration.is_static = is_static;
@@ -458,10 +504,11 @@ impl Walk<'_> {
         let name = def.name.as_str();
         self.simple_name(def.name.range, Role::Definition);
         let bases = def.arguments.as_deref().map_or(&[][..], |arguments| &arguments.args);
+        let named = bases.iter().filter_map(last_name_range).map(|range| self.span(range).start()).collect();
         let is_protocol = bases.iter().any(|base| last_name(base) == Some("Protocol"));
         let declaration = self.declare(name, def.name.range, DeclarationKind::Class);
         declaration.is_protocol = is_protocol;
-        declaration.bases = bases.iter().filter_map(last_name_range).map(|range| span(range).start()).collect();
+        declaration.bases = named;
         let outer = self.type_parameters(def.type_params.as_deref());
         let arguments = def.arguments.as_deref();
         self.in_scope(outer, |walk| {
@@ -514,7 +561,7 @@ impl Walk<'_> {
             let level = usize::try_from(import.level).expect("a usize holds 32 bits");
             let target = ImportRef { level, module, name: Some(alias.name.as_str().to_owned()) };
             if alias.name.as_str() != "*" {
-                self.name(alias.name.range, Role::ImportName, usage_of_import(alias), span(import.range));
+                self.name(alias.name.range, Role::ImportName, usage_of_import(alias), self.span(import.range));
             }
             self.import_clause(alias, target, import.range, alias.name.range);
         }
@@ -523,13 +570,13 @@ impl Walk<'_> {
     fn import_clause(&mut self, alias: &ast::Alias, target: ImportRef, statement: TextRange, name: TextRange) {
         let star = target.name.as_deref() == Some("*");
         if let Some(asname) = &alias.asname {
-            self.name(asname.range, Role::ImportAlias, usage_of_import(alias), span(statement));
+            self.name(asname.range, Role::ImportAlias, usage_of_import(alias), self.span(statement));
         }
         let clause = ImportClause {
             target: target.clone(),
-            statement: span(statement),
-            name: span(name),
-            alias: alias.asname.as_ref().map(|a| (a.as_str().to_owned(), span(a.range))),
+            statement: self.span(statement),
+            name: self.span(name),
+            alias: alias.asname.as_ref().map(|a| (a.as_str().to_owned(), self.span(a.range))),
             scope: self.found.scopes.binding_scope(self.scope, alias.asname.as_ref().map_or("", |a| a.as_str())),
             star,
         };
@@ -549,15 +596,15 @@ impl Walk<'_> {
         for part in text.split('.') {
             let lead = part.len() - part.trim_start().len();
             let from = start + at + lead;
-            let place = ByteSpan::new(from, from + part.trim().len());
+            let Some(place) = text_range(from, from + part.trim().len()).map(|range| self.span(range)) else { return };
             let token = NameToken {
                 span: place,
                 role: Role::ImportModule,
                 scope: self.scope,
                 usage: Usage::Import,
-                region: span(statement),
+                region: self.span(statement),
                 receiver: None,
-                within: Within::Code,
+                within: self.within,
                 arms: Rc::clone(&self.arms),
                 order: self.next_order(),
             };
@@ -574,7 +621,7 @@ impl Walk<'_> {
             _ => return,
         };
         let scope = self.found.scopes.binding_scope(self.scope, name.id.as_str());
-        self.found.assigned_aliases.push(AssignedAlias { name: span(name.range), value: span(value), scope });
+        self.found.assigned_aliases.push(AssignedAlias { name: self.span(name.range), value: self.span(value), scope });
     }
 
     /// The strings that an assignment to `__all__` or `__slots__` makes names of.
@@ -631,7 +678,7 @@ impl Walk<'_> {
             && part.value.chars().all(super::mentions::is_word_char);
         if is_identifier && self.source.get(span(content).range()) == Some(&*part.value) {
             let within = std::mem::replace(&mut self.within, Within::Text);
-            self.name(content, role, usage, span(part.range));
+            self.name(content, role, usage, self.span(part.range));
             self.within = within;
         }
     }
@@ -696,7 +743,7 @@ impl Walk<'_> {
     fn plain_string(&mut self, expr: &Expr, usage: &StringUse) {
         let Expr::StringLiteral(literal) = expr else { return };
         for part in &literal.value {
-            self.found.plain_strings.push(PlainString { span: span(part.content_range()), usage: usage.clone() });
+            self.found.plain_strings.push(PlainString { span: self.span(part.content_range()), usage: usage.clone() });
         }
     }
 
@@ -752,8 +799,9 @@ impl Walk<'_> {
         let (usage, region) = self.used_as(attribute.range, otherwise);
         let role = if stored { Role::AttributeStore } else { Role::AttributeLoad };
         self.name(attribute.attr.range, role, usage, region);
-        if let Some(token) = self.found.names.get_mut(&span(attribute.attr.range).start()) {
-            token.receiver = Some(span(attribute.value.range()));
+        let receiver = self.span(attribute.value.range());
+        if let Some(token) = self.found.names.get_mut(&self.places.span(attribute.attr.range).start()) {
+            token.receiver = Some(receiver);
         }
         self.visit_expr(&attribute.value);
     }
@@ -790,7 +838,7 @@ impl Walk<'_> {
 
     fn label(&mut self, keyword: &ast::Keyword) {
         if let Some(label) = &keyword.arg {
-            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
+            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, self.span(keyword.range));
         }
     }
 
@@ -798,10 +846,10 @@ impl Walk<'_> {
         // An implicitly concatenated string has no one place for each of its names.
         let [part] = literal.value.as_slice() else { return };
         // Behind an escape, a place in the value isn't one in the source.
-        let content = span(part.content_range());
-        if self.source.get(content.range()) != Some(&*part.value) {
+        if self.source.get(span(part.content_range()).range()) != Some(&*part.value) {
             return;
         }
+        let content = self.span(part.content_range());
         let Ok(parsed) = parse_string_annotation(self.source, part) else { return };
         let annotation = self.annotation.replace(content);
         let quoted = self.within.max(Within::QuotedAnnotation);
@@ -819,7 +867,7 @@ impl Walk<'_> {
             Stmt::ImportFrom(import) => self.import_from(import),
             Stmt::Global(ast::StmtGlobal { names, .. }) | Stmt::Nonlocal(ast::StmtNonlocal { names, .. }) => {
                 for name in names {
-                    self.name(name.range, Role::Declared, Usage::ScopeDeclaration, span(name.range));
+                    self.name(name.range, Role::Declared, Usage::ScopeDeclaration, self.span(name.range));
                     let scope = self.found.scopes.binding_scope(self.scope, name.as_str());
                     self.bind_in(scope, name.as_str(), name.range, BindingKind::Declared);
                 }
@@ -863,7 +911,8 @@ impl Walk<'_> {
             Stmt::Match(s) => self.match_statement(s),
             Stmt::For(s) => {
                 self.visit_expr(&s.iter);
-                self.in_arm(arm(s.range, 0, 2, Fork::Loop), |walk| walk.visit_expr(&s.target));
+                let at = self.span(s.range);
+                self.in_arm(arm(at, 0, 2, Fork::Loop), |walk| walk.visit_expr(&s.target));
                 self.loop_bodies(s.range, &s.body, &s.orelse);
             }
             Stmt::While(s) => {
@@ -884,7 +933,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
     }
 
     fn visit_annotation(&mut self, expr: &'a Expr) {
-        let outer = self.annotation.replace(span(expr.range()));
+        let outer = self.annotation.replace(self.span(expr.range()));
         self.type_expression(expr);
         self.annotation = outer;
     }
@@ -1001,7 +1050,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
     }
 
     fn visit_pattern_keyword(&mut self, keyword: &'a ast::PatternKeyword) {
-        self.name(keyword.attr.range, Role::KeywordLabel, Usage::KeywordLabel, span(keyword.range));
+        self.name(keyword.attr.range, Role::KeywordLabel, Usage::KeywordLabel, self.span(keyword.range));
         self.visit_pattern(&keyword.pattern);
     }
 }
@@ -1079,8 +1128,8 @@ fn text_range(start: usize, end: usize) -> Option<TextRange> {
     Some(TextRange::new(TextSize::try_from(start).ok()?, TextSize::try_from(end).ok()?))
 }
 
-fn arm(statement: TextRange, number: usize, of: usize, fork: Fork) -> Arm {
-    Arm { statement: statement.start().to_usize(), number, of, fork, leaves: false }
+fn arm(statement: ByteSpan, number: usize, of: usize, fork: Fork) -> Arm {
+    Arm { statement: statement.start().get(), number, of, fork, leaves: false }
 }
 
 /// Whether nothing behind the statement runs after these.

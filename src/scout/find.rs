@@ -8,7 +8,7 @@ mod testimony;
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::plan::{Definition, Effort, Extent, MentionClass, Opinion, Source, Symbol, SymbolKind, Worklist};
-use crate::python::{BindingKind, DeclarationKind, ImportClause, NameToken, Role};
+use crate::python::{BindingKind, DeclarationKind, ImportClause, NameToken, Role, ScopeId};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::census;
@@ -268,7 +268,11 @@ impl<'c> Scout<'c> {
         let spelled_alike = places.iter().any(|place| self.is_known_elsewhere(file, loaded, clause.name, place));
         let exporting = self.codebase.resolve_import(file, &clause.target);
         !spelled_alike
-            && exporting.iter().any(|exporter| exporter != file && self.holders.exports(self.codebase, exporter, name))
+            && exporting.iter().any(|exporter| {
+                // At module level a module that imports from itself only says that a name is its own.
+                (exporter != file || clause.scope != ScopeId::MODULE)
+                    && self.holders.exports(self.codebase, exporter, name)
+            })
     }
 
     /// Whether an import's definition is somewhere else, and not just the import itself.

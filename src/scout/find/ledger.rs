@@ -296,6 +296,7 @@ pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteK
 
 fn site_kind(token: &NameToken) -> SiteKind {
     match token.usage {
+        _ if token.within == Within::Doctest => SiteKind::Doctest,
         Usage::Annotation if token.within == Within::Text => SiteKind::TypeComment,
         Usage::Call => SiteKind::Call,
         Usage::Value => SiteKind::Value,

@@ -26,7 +26,7 @@ pub(crate) struct ProjectConfig {
     /// The root that pyrefly inferred from the layout.
     pub(crate) import_root: Option<PathBuf>,
     /// The configured import roots, then those that the interpreter adds inside the project (editable installs):
-    /// what a check needs as `--search-path`.
+    /// what a check needs as `--search-path`. Extra roots stand around them, with all others named.
     pub(crate) search_path: Vec<PathBuf>,
     /// Everything else that imports come from, inside the project only where it is a virtual environment or a
     /// folder that the configuration calls site packages.
@@ -64,6 +64,20 @@ impl ProjectConfig {
         }
     }
 
+    /// Where roots are named, an inferred one isn't searched any more, so it is named, too.
+    fn surround(&mut self, before: &[PathBuf], after: &[PathBuf]) {
+        if before.is_empty() && after.is_empty() {
+            return;
+        }
+        let mut all = Vec::new();
+        for root in before.iter().chain(&self.roots_for_files()).chain(after) {
+            if !all.contains(root) {
+                all.push(root.clone());
+            }
+        }
+        self.search_path = all;
+    }
+
     /// Import roots for a check of single files: without a project to read them from, the inferred one is named too.
     pub(crate) fn roots_for_files(&self) -> Vec<PathBuf> {
         let mut roots = self.search_path.clone();
@@ -76,8 +90,14 @@ impl ProjectConfig {
 }
 
 impl Pyrefly {
-    /// Asks what the project of `cwd` is.
-    pub(crate) async fn dump_config(&self, cwd: &Path) -> Result<ProjectConfig, CheckerError> {
+    /// Asks what the project of `cwd` is, with import roots that it doesn't declare, absolute: some to be searched
+    /// before its own, others after them.
+    pub(crate) async fn dump_config(
+        &self,
+        cwd: &Path,
+        before: &[PathBuf],
+        after: &[PathBuf],
+    ) -> Result<ProjectConfig, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
         let mut found = BTreeMap::new();
         let mut arguments: Vec<OsString> = vec!["--full".into()];
@@ -99,6 +119,7 @@ impl Pyrefly {
         }
         let reads_for_ever = first.covered.iter().any(|file| found.contains_key(file));
         let mut project = first.into_project(root);
+        project.surround(before, after);
         project.index_fails = stumbles || reads_for_ever;
         project.obstacles = found;
         project.covered = self.inspect(&cwd, &project.options()).await?.covered;
@@ -393,7 +414,7 @@ mod tests {
     use crate::checker::testing::{Tree, block_on, pyrefly};
 
     fn project(tree: &Tree, below: &str) -> ProjectConfig {
-        block_on(pyrefly().dump_config(&tree.path().join(below))).unwrap()
+        block_on(pyrefly().dump_config(&tree.path().join(below), &[], &[])).unwrap()
     }
 
     fn covered(tree: &Tree, project: &ProjectConfig) -> Vec<String> {
@@ -486,7 +507,7 @@ mod tests {
     #[test]
     fn no_python_at_all_is_an_error() {
         let tree = Tree::new(&[("a.txt", "")]);
-        let error = block_on(pyrefly().dump_config(tree.path())).unwrap_err();
+        let error = block_on(pyrefly().dump_config(tree.path(), &[], &[])).unwrap_err();
         assert!(matches!(error, CheckerError::NothingCovered { .. }));
     }
 

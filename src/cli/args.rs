@@ -161,6 +161,8 @@ pub(super) struct Scouting {
     /// Ask the type checker again, also about a tree that hasn't changed since the last time
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    pub(super) roots: Roots,
     /// Ask another installed language server, too: ty, basedpyright, auto (the first that is there), or its PATH
     /// with arguments; it may confirm, settle what is unresolved, and raise doubts, and never fails the command
     #[arg(long, value_name = "SERVER")]
@@ -170,12 +172,22 @@ pub(super) struct Scouting {
     second_opinion_timeout: u64,
 }
 
+/// Where modules are imported from.
+#[derive(Debug, Clone, Args)]
+pub(super) struct Roots {
+    /// A folder that modules are imported from, searched before those that the project declares (repeatable)
+    #[arg(long, value_name = "DIR")]
+    pub(super) search_path: Vec<PathBuf>,
+}
+
 impl Scouting {
-    pub(super) fn options(&self) -> ScoutOptions {
+    /// `search_path`: [`Self::roots`] as what they mean here.
+    pub(super) fn options(&self, search_path: Vec<PathBuf>) -> ScoutOptions {
         ScoutOptions {
             family: self.family.into(),
             effort: Effort { verify: self.verify, jobs: self.jobs },
             afresh: self.no_cache,
+            search_path,
         }
     }
 
@@ -190,6 +202,8 @@ pub(super) struct ResolveArgs {
     /// FILE:LINE[:COL] (1-based) or a dotted name
     pub(super) symbol: String,
     pub(super) path: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) roots: Roots,
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub(super) format: Format,
 }

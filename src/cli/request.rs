@@ -9,7 +9,7 @@ use crate::harness::{Asked, HarnessError, Surroundings, workspace_of, workspace_
 use crate::plan::SiteKind;
 use crate::text::{ProjectRoot, RelPath};
 
-use super::args::{Global, ModelArgs};
+use super::args::{Global, ModelArgs, Roots};
 
 /// What a type checker may look at to find an interpreter, its packages, and settings of its own.
 fn of_the_interpreter((name, value): (OsString, OsString)) -> Option<(String, OsString)> {
@@ -66,6 +66,17 @@ impl Here {
             (Err(_), Ok(above)) => "../".repeat(above.components().count()),
             (Err(_), Err(_)) => format!("{}/", slashed(root).trim_end_matches('/')),
         }
+    }
+
+    /// Folders to import from, which must be there.
+    pub(super) fn import_roots(&self, roots: &Roots) -> Result<Vec<PathBuf>, HarnessError> {
+        let folder = |named: &PathBuf| {
+            let refused =
+                |reason| HarnessError::Argument { argument: format!("--search-path {}", named.display()), reason };
+            let folder = self.folder.join(named).canonicalize().map_err(|error| refused(error.to_string()))?;
+            if folder.is_dir() { Ok(folder) } else { Err(refused("it isn't a folder".to_owned())) }
+        };
+        roots.search_path.iter().map(folder).collect()
     }
 
     /// The address of the model server, where one was given.

@@ -11,6 +11,7 @@ use super::diagnostics::{Found, new_findings};
 use super::shadow::{Shadow, is_environment, left_out};
 use super::{GateError, GateMode};
 use crate::checker::{CheckOptions, CheckOutput, Inspection, ProjectConfig, Pyrefly, pattern};
+use crate::plan::ExtraRoots;
 use crate::text::{RelPath, SourceText};
 
 /// The shadow, the flags and what the project says without any edit.
@@ -33,9 +34,10 @@ impl Judging {
         workspace: &Path,
         files: &BTreeSet<RelPath>,
         mode: GateMode,
+        roots: &ExtraRoots,
     ) -> Result<Self, GateError> {
         let workspace = workspace.canonicalize().map_err(GateError::io(workspace))?;
-        let project = pyrefly.dump_config(&workspace).await?;
+        let project = pyrefly.dump_config(&workspace, &roots.given, &roots.found).await?;
         let shadow = Shadow::new(&project, &workspace)?;
         let original = flags(&project, files, &workspace, mode);
         let mut options = moved(&original, &shadow);
@@ -234,7 +236,7 @@ mod tests {
     #[test]
     fn a_root_inside_the_original_leads_back_unless_its_twin_is_asked_first() {
         let tree = Tree::new(&[("pyproject.toml", ""), ("lib/a.py", "")]);
-        let project = block_on(pyrefly().dump_config(tree.path())).unwrap();
+        let project = block_on(pyrefly().dump_config(tree.path(), &[], &[])).unwrap();
         let shadow = Shadow::new(&project, tree.path()).unwrap();
         let check = |roots: &[&Path], search_path: &[&Path], config: &Path| {
             let own = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect::<Vec<_>>();

@@ -8,7 +8,7 @@ use super::round::Round;
 use super::shape::shape;
 use super::{GateError, ShapeFault};
 use crate::checker::Pyrefly;
-use crate::plan::{Proposal, SiteId, Verdict};
+use crate::plan::{ExtraRoots, Proposal, SiteId, Verdict};
 use crate::text::{RelPath, Revision, SourceText};
 
 /// How much of the project is checked.
@@ -55,10 +55,11 @@ impl Gate {
         workspace: &Path,
         files: &BTreeSet<RelPath>,
         mode: GateMode,
+        roots: &ExtraRoots,
     ) -> Result<Self, GateError> {
         let judging = match mode {
             GateMode::Off => None,
-            GateMode::Project | GateMode::File => Some(Judging::open(pyrefly, workspace, files, mode).await?),
+            GateMode::Project | GateMode::File => Some(Judging::open(pyrefly, workspace, files, mode, roots).await?),
         };
         Ok(Self { mode, judging, blind: BTreeSet::new() })
     }

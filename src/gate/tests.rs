@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::{Gate, GateError, GateMode, Judgement};
 use crate::checker::testing::{Tree, block_on, pyrefly};
-use crate::plan::{Finding, Proposal, SiteId, Verdict};
+use crate::plan::{ExtraRoots, Finding, Proposal, SiteId, Verdict};
 use crate::text::{ByteOffset, ByteSpan, Edit, EditSet, RelPath, SourceText};
 
 /// A workspace inside a tree, with the texts that were scouted.
@@ -44,7 +44,7 @@ impl Bench {
 
     fn open(&self, proposals: &[Proposal], mode: GateMode) -> Result<Gate, GateError> {
         let files: BTreeSet<RelPath> = proposals.iter().map(|proposal| proposal.file.clone()).collect();
-        block_on(Gate::open(pyrefly(), &self.path(), &files, mode))
+        block_on(Gate::open(pyrefly(), &self.path(), &files, mode, &ExtraRoots::default()))
     }
 
     fn judge_with(&self, gate: &mut Gate, already: &[Proposal], proposals: &[Proposal]) -> Judgement {
@@ -250,7 +250,7 @@ fn virtual_environments_are_not_copied() {
 fn a_dependency_in_a_virtual_environment_of_the_project_is_found() {
     let mut bench = Bench::new(&[("m.py", "import dep\ndep.f(1)\n")]);
     bench.tree.venv(".venv", &[]);
-    let site = block_on(pyrefly().dump_config(bench.tree.path())).unwrap().site_packages[0].clone();
+    let site = block_on(pyrefly().dump_config(bench.tree.path(), &[], &[])).unwrap().site_packages[0].clone();
     let site = site.strip_prefix(bench.tree.path()).unwrap().to_str().unwrap();
     bench.tree.write(&format!("{site}/dep/__init__.py"), LIB);
     let right = bench.edit("m.py", 0, "dep.f(1)", "dep.f(1, verbose=True)");
@@ -531,7 +531,7 @@ fn a_checker_that_sees_the_copy_in_another_way_stops_the_gate() {
     let tools = Tree::new(&[]);
     let program = tools.program("pyrefly", &body);
     let odd = block_on(crate::checker::Pyrefly::at(&program, crate::checker::Origin::Flag)).unwrap();
-    let opened = block_on(Gate::open(&odd, &bench.path(), &BTreeSet::new(), GateMode::Project));
+    let opened = block_on(Gate::open(&odd, &bench.path(), &BTreeSet::new(), GateMode::Project, &ExtraRoots::default()));
     match opened {
         Err(GateError::ShadowDiffers { only_original, only_shadow }) => {
             assert_eq!((only_original.len(), only_shadow), (0, vec!["m.py:1: c (r)".to_owned()]));

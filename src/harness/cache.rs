@@ -24,7 +24,7 @@ use super::records::state_folder;
 
 /// Newer caches push older ones out.
 const KEPT: usize = 4;
-const SCHEMA_VERSION: u32 = 1;
+const SCHEMA_VERSION: u32 = 2;
 const STRING: &str = "writing to a string can't fail";
 
 /// The cache of one workspace in one state.
@@ -46,6 +46,8 @@ struct Stored {
     schema_version: u32,
     key: String,
     import_roots: Vec<PathBuf>,
+    found_roots: Vec<PathBuf>,
+    notes: Vec<String>,
     /// The folders of dependencies, each with a digest of its entries.
     site_packages: BTreeMap<PathBuf, String>,
     definitions: Vec<StoredDefinition>,
@@ -76,6 +78,7 @@ impl Cache {
         surroundings: &Surroundings,
         pyrefly: &Pyrefly,
         workspace: &ProjectRoot,
+        search_path: &[PathBuf],
         codebase: &Codebase,
     ) -> Option<Self> {
         let program = std::fs::metadata(pyrefly.program()).ok()?;
@@ -89,6 +92,9 @@ impl Cache {
             program.modified().ok()?,
             fingerprint.digest(),
         );
+        for folder in search_path {
+            writeln!(text, "search {}", folder.display()).expect(STRING);
+        }
         for (name, value) in &surroundings.interpreter {
             writeln!(text, "{name}={}", value.display()).expect(STRING);
         }
@@ -124,8 +130,8 @@ impl Cache {
             let uses = uses.into_iter().map(|(file, start, end)| Some((RelPath::new(&file).ok()?, span(start, end)?)));
             facts.uses.insert(question, uses.collect::<Option<Uses>>()?);
         }
-        let configured = Configured { import_roots: stored.import_roots, site_packages: stored.site_packages };
-        Some(Kept { configured, facts })
+        let Stored { import_roots, found_roots, notes, site_packages, .. } = stored;
+        Some(Kept { configured: Configured { import_roots, found_roots, notes, site_packages }, facts })
     }
 
     /// Whether what was read of the workspace since is of the state that this cache is about.
@@ -147,6 +153,8 @@ impl Cache {
             schema_version: SCHEMA_VERSION,
             key: self.key.clone(),
             import_roots: config.import_roots.clone(),
+            found_roots: config.found_roots.clone(),
+            notes: config.notes.clone(),
             site_packages: config.site_packages.clone(),
             definitions: facts.definitions.iter().map(|((file, at), places)| stored(file, *at, places)).collect(),
             uses: facts.uses.iter().map(|(key, uses)| (key.clone(), uses.iter().map(row).collect())).collect(),
@@ -174,24 +182,31 @@ impl Cache {
 
 /// The parts of a configuration that are kept.
 pub(super) struct Configured {
-    import_roots: Vec<PathBuf>,
+    /// What a check and a server search.
+    pub(super) import_roots: Vec<PathBuf>,
+    /// Those of them that nothing declares.
+    pub(super) found_roots: Vec<PathBuf>,
+    /// What there is to say about them.
+    pub(super) notes: Vec<String>,
     site_packages: BTreeMap<PathBuf, String>,
 }
 
 impl Configured {
     /// `None` where answers depend on more than a key holds.
-    pub(super) fn of(config: &ProjectConfig, workspace: &ProjectRoot) -> Option<Self> {
+    pub(super) fn of(
+        config: &ProjectConfig,
+        found_roots: &[PathBuf],
+        notes: &[String],
+        workspace: &ProjectRoot,
+    ) -> Option<Self> {
         let is_inside = |root: &PathBuf| root.starts_with(workspace.as_path());
         let import_roots = config.roots_for_files();
         if config.root != workspace.as_path() || !config.obstacles.is_empty() || !import_roots.iter().all(is_inside) {
             return None;
         }
         let stamped = config.site_packages.iter().map(|folder| Some((folder.clone(), stamp(folder)?)));
-        Some(Self { import_roots, site_packages: stamped.collect::<Option<_>>()? })
-    }
-
-    pub(super) fn import_roots(&self) -> &[PathBuf] {
-        &self.import_roots
+        let (found_roots, notes) = (found_roots.to_vec(), notes.to_vec());
+        Some(Self { import_roots, found_roots, notes, site_packages: stamped.collect::<Option<_>>()? })
     }
 }
 

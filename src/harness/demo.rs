@@ -123,7 +123,7 @@ impl Demo {
             }
             let asked = Asked::Name(candidate.name.clone());
             let options = ScoutOptions::default();
-            match scouting::scout(&self.surroundings, &self.workspace, &asked, options, None, progress).await {
+            match scouting::scout(&self.surroundings, &self.workspace, &asked, &options, None, progress).await {
                 Ok(scouted) => return Ok(scouted.worklist),
                 Err(HarnessError::Scout(ScoutError::NotFound { .. })) => {}
                 Err(error) => return Err(error),

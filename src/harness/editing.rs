@@ -51,7 +51,7 @@ pub(super) async fn edit<A: Author>(
     if run.is_open() {
         progress.step("taking the baseline", 0);
         let files: BTreeSet<RelPath> = run.sources.keys().cloned().collect();
-        run.gate = Some(Gate::open(pyrefly, run.job.workspace.as_path(), &files, mode).await?);
+        run.gate = Some(Gate::open(pyrefly, run.job.workspace.as_path(), &files, mode, &run.job.roots).await?);
         before = run.oracle_before().await?;
         run.probe().await?;
         run.seconds.gate += watch.lap();

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::editor::Understood;
-use crate::plan::{Site, SiteKind, Symbol};
+use crate::plan::{ExtraRoots, Site, SiteKind, Symbol};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::oracle::Oracle;
@@ -26,6 +26,8 @@ pub(super) struct Job<'j> {
     pub(super) strict: bool,
     pub(super) show_file: bool,
     pub(super) oracle: Option<Oracle>,
+    /// Import roots that the project doesn't declare.
+    pub(super) roots: ExtraRoots,
     pub(super) unresolved: usize,
 }
 

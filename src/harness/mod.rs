@@ -32,6 +32,7 @@ mod run;
 mod scouting;
 mod signature;
 mod state;
+mod survey;
 mod task;
 mod undo;
 mod wire;

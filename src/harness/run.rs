@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::checker::Pyrefly;
 use crate::editor::{self, Spared, Understood};
 use crate::gate::GateMode;
-use crate::plan::{ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
+use crate::plan::{ExtraRoots, ListedFile, MentionClass, Site, SiteKind, Symbol, SymbolPath, Worklist};
 use crate::scout::{Query, ScoutError};
 use crate::text::{RelPath, Revision, SourceText};
 
@@ -90,6 +90,7 @@ struct ScoutedSites {
     files: Vec<ListedFile>,
     unresolved: usize,
     chosen: Option<String>,
+    roots: ExtraRoots,
 }
 
 async fn scouted(
@@ -102,14 +103,16 @@ async fn scouted(
         Target::Worklist { file, json } => {
             let read = readback::worklist(&request.workspace, file, json)?;
             let (symbol, sites, files) = (read.symbol, read.sites, read.files);
-            return Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None });
+            let mut roots = read.import_roots.below(&request.workspace);
+            roots.given.extend_from_slice(&request.scout.search_path);
+            return Ok(ScoutedSites { symbol, sites, files, unresolved: read.unresolved, chosen: None, roots });
         }
         Target::Asked(asked) => (vec![asked.query()?], Vec::new()),
         Target::Task => symbols_of_task(request)?,
     };
     // An instruction that can't be carried out is refused before anything is looked for.
     let accept = |symbol: &SymbolPath| understood(request, symbol).map(drop);
-    let (workspace, options) = (&request.workspace, request.scout);
+    let (workspace, options) = (&request.workspace, &request.scout);
     let (index, worklist) =
         match scouting::scout_first(tools, workspace, &queries, options, consulted.as_ref(), &accept, progress).await {
             Err(HarnessError::Scout(ScoutError::NotFound { .. })) if !named_by.is_empty() => {
@@ -121,8 +124,8 @@ async fn scouted(
         format!("{} ({file}:{})", worklist.symbol.path, candidate.line + task.lines_before_prose)
     });
     let unresolved = worklist.accounting.of(MentionClass::Unresolved);
-    let Worklist { symbol, sites, files, .. } = worklist;
-    Ok(ScoutedSites { symbol, sites, files, unresolved, chosen })
+    let Worklist { symbol, sites, files, roots, .. } = worklist;
+    Ok(ScoutedSites { symbol, sites, files, unresolved, chosen, roots })
 }
 
 /// The task's own symbol, else the names in its prose, of which the first one of the workspace counts.
@@ -203,6 +206,7 @@ fn job<'j>(
         show_file: request.show_file,
         oracle: oracle(request, task, surroundings),
         unresolved: scouted.unresolved,
+        roots: scouted.roots,
     })
 }
 

@@ -1,15 +1,16 @@
 //! `scout` and `resolve`: from what was asked to a frozen worklist.
 
 use std::cell::RefCell;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::checker::{CheckerError, ProjectConfig, Pyrefly};
-use crate::plan::{Effort, Family, ScoutOptions, SymbolPath, Worklist};
+use crate::checker::{ProjectConfig, Pyrefly};
+use crate::plan::{Effort, ExtraRoots, Family, ScoutOptions, SymbolPath, Worklist};
 use crate::scout::{self, Codebase, Facts, Query, Remembered, ScoutError, Watch};
 use crate::text::{ProjectRoot, RelPath};
 
 use super::cache::{Cache, Configured, Kept};
 use super::opinion::{Consulted, OpinionRequest, consult};
+use super::survey::{Survey, survey};
 use super::{HarnessError, Surroundings, wiring};
 
 /// Somebody who is told how far a long command has come.
@@ -83,7 +84,7 @@ pub(crate) async fn scout(
     surroundings: &Surroundings,
     workspace: &ProjectRoot,
     asked: &Asked,
-    options: ScoutOptions,
+    options: &ScoutOptions,
     opinion: Option<&OpinionRequest>,
     progress: &dyn Progress,
 ) -> Result<Scouted, HarnessError> {
@@ -110,16 +111,16 @@ pub(super) async fn scout_first(
     tools: Tools<'_>,
     workspace: &ProjectRoot,
     queries: &[Query],
-    options: ScoutOptions,
+    options: &ScoutOptions,
     consulted: Option<&Consulted>,
     accept: &dyn Fn(&SymbolPath) -> Result<(), HarnessError>,
     progress: &dyn Progress,
 ) -> Result<(usize, Worklist), HarnessError> {
     let pyrefly = tools.pyrefly;
-    let Opened { mut codebase, project, cache, configured, facts } =
-        open_remembered(tools, workspace, options.afresh).await?;
+    let Opened { mut codebase, project, search_path, roots, notes, cache, configured, facts } =
+        open_remembered(tools, workspace, options).await?;
     let (effort, facts) = (options.effort, RefCell::new(facts));
-    let mut definitions = Remembered::new(&facts, wiring::definitions(pyrefly, effort));
+    let mut definitions = Remembered::new(&facts, wiring::definitions(pyrefly, effort, &search_path));
     progress.step("resolving the symbol", 0);
     let mut found = None;
     for (index, query) in queries.iter().enumerate() {
@@ -138,7 +139,7 @@ pub(super) async fn scout_first(
         Family::Overrides => scout::with_overrides(&mut codebase, &mut definitions, group).await?,
     };
     let glean = Remembered::new(&facts, wiring::glean(pyrefly, effort));
-    let references = Remembered::new(&facts, wiring::references(pyrefly, effort));
+    let references = Remembered::new(&facts, wiring::references(pyrefly, effort, &search_path));
     // An index that was never built answers with nothing, which must not look like "no references".
     let references = project.as_ref().is_none_or(|project| !project.index_fails).then_some(&references);
     let (mut second, unheard) = match consulted {
@@ -158,12 +159,14 @@ pub(super) async fn scout_first(
     if let Some((cache, configured)) = cache.zip(configured) {
         if !cache.is_of(&codebase) && !options.afresh {
             // A file changed between two looks at it, so that old answers may have met a new text.
-            let afresh = ScoutOptions { afresh: true, ..options };
-            return Box::pin(scout_first(tools, workspace, queries, afresh, consulted, accept, progress)).await;
+            let afresh = ScoutOptions { afresh: true, ..options.clone() };
+            return Box::pin(scout_first(tools, workspace, queries, &afresh, consulted, accept, progress)).await;
         }
         cache.write(&configured, &facts.borrow(), &codebase);
     }
+    worklist.roots = roots;
     worklist.notes.extend(unheard);
+    worklist.notes.extend(notes);
     if let Some(project) = project {
         worklist.notes.extend(outside_note(workspace, &project.root, worklist.symbol.path.name())?);
         worklist.notes.extend(obstacles_note(&project));
@@ -176,21 +179,35 @@ struct Opened {
     codebase: Codebase,
     /// `None` where a cache speaks for it, or where the type checker covers none of its files.
     project: Option<ProjectConfig>,
+    /// What a language server searches, where it can't find that out by itself.
+    search_path: Vec<PathBuf>,
+    roots: ExtraRoots,
+    notes: Vec<String>,
     cache: Option<Cache>,
     configured: Option<Configured>,
     facts: Facts,
 }
 
-async fn open_remembered(tools: Tools<'_>, workspace: &ProjectRoot, afresh: bool) -> Result<Opened, HarnessError> {
+async fn open_remembered(
+    tools: Tools<'_>,
+    workspace: &ProjectRoot,
+    options: &ScoutOptions,
+) -> Result<Opened, HarnessError> {
     let mut codebase = list(workspace)?;
-    let cache = Cache::of(tools.surroundings, tools.pyrefly, workspace, &codebase);
-    if let Some(Kept { configured, facts }) = cache.as_ref().filter(|_| !afresh).and_then(Cache::read) {
-        codebase.name_modules_from(configured.import_roots());
-        return Ok(Opened { codebase, project: None, cache, configured: Some(configured), facts });
+    let given = &options.search_path;
+    let cache = Cache::of(tools.surroundings, tools.pyrefly, workspace, given, &codebase);
+    if let Some(Kept { configured, facts }) = cache.as_ref().filter(|_| !options.afresh).and_then(Cache::read) {
+        codebase.name_modules_from(&configured.import_roots);
+        let roots = ExtraRoots { given: given.clone(), found: configured.found_roots.clone() };
+        let search_path = if roots.is_empty() { Vec::new() } else { configured.import_roots.clone() };
+        let (project, notes, configured) = (None, configured.notes.clone(), Some(configured));
+        return Ok(Opened { codebase, project, search_path, roots, notes, cache, configured, facts });
     }
-    let project = configure(tools.pyrefly, workspace, &mut codebase).await?;
-    let configured = project.as_ref().and_then(|config| Configured::of(config, workspace));
-    Ok(Opened { codebase, project, cache, configured, facts: Facts::default() })
+    let surveyed = survey(tools.pyrefly, workspace, &mut codebase, given, options.effort).await?;
+    let search_path = surveyed.search_path();
+    let Survey { project, roots, notes } = surveyed;
+    let configured = project.as_ref().and_then(|config| Configured::of(config, &roots.found, &notes, workspace));
+    Ok(Opened { codebase, project, search_path, roots, notes, cache, configured, facts: Facts::default() })
 }
 
 /// One line about the mentions that the workspace leaves out of its project.
@@ -230,11 +247,14 @@ pub(crate) async fn resolve(
     surroundings: &Surroundings,
     workspace: &ProjectRoot,
     asked: &Asked,
+    search_path: &[PathBuf],
 ) -> Result<Resolution, HarnessError> {
     let query = asked.query()?;
     let pyrefly = surroundings.pyrefly(workspace.as_path()).await?;
-    let mut codebase = open(&pyrefly, workspace).await?;
-    let mut definitions = wiring::definitions(&pyrefly, Effort::default());
+    let mut codebase = list(workspace)?;
+    let effort = Effort::default();
+    let surveyed = survey(&pyrefly, workspace, &mut codebase, search_path, effort).await?;
+    let mut definitions = wiring::definitions(&pyrefly, effort, &surveyed.search_path());
     let group = scout::resolve(&mut codebase, &mut definitions, &query).await?;
     definitions.stop().await;
     let symbol = scout::symbol_of(&mut codebase, &group);
@@ -249,35 +269,12 @@ pub(crate) async fn resolve(
     })
 }
 
-/// Lists the workspace's files, with the import roots that the type checker has.
-pub(super) async fn open(pyrefly: &Pyrefly, workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
-    let mut codebase = list(workspace)?;
-    configure(pyrefly, workspace, &mut codebase).await?;
-    Ok(codebase)
-}
-
 /// What can be said without asking pyrefly is said first: it has no words for a folder without Python.
 fn list(workspace: &ProjectRoot) -> Result<Codebase, HarnessError> {
     if workspace.as_path().to_str().is_none() {
         return Err(HarnessError::WorkspaceName { path: workspace.to_string() });
     }
     Ok(Codebase::open(workspace)?)
-}
-
-/// Asks for the project around the workspace; `None` where the type checker covers none of its files.
-async fn configure(
-    pyrefly: &Pyrefly,
-    workspace: &ProjectRoot,
-    codebase: &mut Codebase,
-) -> Result<Option<ProjectConfig>, HarnessError> {
-    match pyrefly.dump_config(workspace.as_path()).await {
-        Ok(config) => {
-            codebase.name_modules_from(&config.roots_for_files());
-            Ok(Some(config))
-        }
-        Err(CheckerError::NothingCovered { .. }) => Ok(None),
-        Err(error) => Err(error.into()),
-    }
 }
 
 /// Makes a folder the root of a workspace: absolute, symbolic links resolved.

@@ -6,13 +6,14 @@
 mod lines;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{
-    Definition, FileState, ListedFile, Mention, MentionClass, Near, Site, SiteId, SiteKind, Source, Symbol, SymbolKind,
-    SymbolPath, Unresolvable, Worklist,
+    Definition, ExtraRoots, FileState, ListedFile, Mention, MentionClass, Near, Site, SiteId, SiteKind, Source, Symbol,
+    SymbolKind, SymbolPath, Unresolvable, Worklist,
 };
 use crate::text::{ByteOffset, ByteSpan, PathError, Position, ProjectRoot, RelPath, Revision};
 
@@ -177,12 +178,32 @@ pub(crate) struct WireWorklist {
     asked: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    /// Import roots that the project doesn't declare, where there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    import_roots: Option<WireRoots>,
     /// How the listing was narrowed, where it was; `accounting` counts everything all the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     filter: Option<WireFilter>,
     /// Every mention, only with `--explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mentions: Option<Vec<WireMention>>,
+}
+
+/// Import roots that the project doesn't declare: relative to the workspace, `.` the workspace itself, or absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireRoots {
+    /// The user's, searched before those of the project.
+    pub(crate) given: Vec<String>,
+    /// Those without which imports don't resolve, searched after them.
+    pub(crate) found: Vec<String>,
+}
+
+impl WireRoots {
+    pub(super) fn below(&self, workspace: &ProjectRoot) -> ExtraRoots {
+        let folders = |names: &[String]| names.iter().map(|name| workspace.as_path().join(name)).collect();
+        ExtraRoots { given: folders(&self.given), found: folders(&self.found) }
+    }
 }
 
 /// Whether the JSON of a worklist holds every mention.
@@ -222,6 +243,7 @@ impl WireWorklist {
                 .map(|(s, extent)| (s.as_str().to_owned(), extent.as_str().to_owned()))
                 .collect(),
             notes: worklist.notes.clone(),
+            import_roots: (!worklist.roots.is_empty()).then(|| wire_roots(&worklist.roots, workspace)),
             filter: (!listing.filter.is_empty()).then(|| wire_filter(listing)),
             mentions: (detail == Detail::Explained)
                 .then(|| listing.mentions.iter().map(|mention| wire_mention(mention)).collect()),
@@ -232,6 +254,20 @@ impl WireWorklist {
 /// How a workspace is named where the same tree elsewhere must give the same bytes.
 pub(super) fn folder_name(workspace: &ProjectRoot) -> String {
     workspace.as_path().file_name().map_or_else(|| "/".to_owned(), |name| name.to_string_lossy().into_owned())
+}
+
+fn wire_roots(roots: &ExtraRoots, workspace: &ProjectRoot) -> WireRoots {
+    let names = |folders: &[PathBuf]| folders.iter().map(|folder| name_of_root(folder, workspace)).collect();
+    WireRoots { given: names(&roots.given), found: names(&roots.found) }
+}
+
+/// A folder as people and scripts are told of it: below the workspace by its place there.
+pub(super) fn name_of_root(folder: &Path, workspace: &ProjectRoot) -> String {
+    match folder.strip_prefix(workspace.as_path()) {
+        Ok(below) if below.as_os_str().is_empty() => ".".to_owned(),
+        Ok(below) => below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/"),
+        Err(_) => folder.display().to_string(),
+    }
 }
 
 fn wire_unresolvable(entry: &Unresolvable) -> WireUnresolvable {
@@ -356,6 +392,8 @@ pub(crate) struct ReadBack {
     pub(crate) made_in: String,
     /// How its listing was narrowed.
     pub(crate) filter: Filter,
+    /// Import roots as they were named.
+    pub(crate) import_roots: WireRoots,
 }
 
 impl WireWorklist {
@@ -391,7 +429,9 @@ impl WireWorklist {
         let unresolved = self.accounting.unresolved;
         let made_in = self.workspace.clone();
         let filter = self.filter.as_ref().map(read_filter).transpose()?.unwrap_or_default();
-        Ok(ReadBack { symbol: Symbol { path, kind, definitions }, sites, files, unresolved, made_in, filter })
+        let import_roots = self.import_roots.clone().unwrap_or_default();
+        let symbol = Symbol { path, kind, definitions };
+        Ok(ReadBack { symbol, sites, files, unresolved, made_in, filter, import_roots })
     }
 
     fn adds_up(&self) -> Result<(), WireError> {

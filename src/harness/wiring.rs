@@ -52,12 +52,15 @@ impl Surroundings {
     }
 }
 
-pub(super) fn definitions(pyrefly: &Pyrefly, effort: Effort) -> ServerDefinitions {
-    ServerDefinitions::new(Server::pyrefly(pyrefly.program().to_owned(), Mode::Definitions, effort.threads()))
+/// `search_path` empty: what the project itself declares.
+pub(super) fn definitions(pyrefly: &Pyrefly, effort: Effort, search_path: &[PathBuf]) -> ServerDefinitions {
+    let program = pyrefly.program().to_owned();
+    ServerDefinitions::new(Server::pyrefly(program, Mode::Definitions, effort.threads(), search_path))
 }
 
-pub(super) fn references(pyrefly: &Pyrefly, effort: Effort) -> ServerReferences {
-    ServerReferences::new(Server::pyrefly(pyrefly.program().to_owned(), Mode::References, effort.threads()))
+pub(super) fn references(pyrefly: &Pyrefly, effort: Effort, search_path: &[PathBuf]) -> ServerReferences {
+    let program = pyrefly.program().to_owned();
+    ServerReferences::new(Server::pyrefly(program, Mode::References, effort.threads(), search_path))
 }
 
 /// Another server's definitions, as a second opinion.

@@ -75,9 +75,14 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// `threads` 0 lets it choose. Its settings: infer as the gate does, and don't compute diagnostics.
-    pub(crate) fn pyrefly(program: PathBuf, mode: Mode, threads: usize) -> Self {
-        let settings = json!({"pyrefly": {"typeCheckingMode": "default", "displayTypeErrors": "force-off"}});
+    /// `threads` 0 lets it choose. Its settings: infer as the gate does, and don't compute diagnostics. Of
+    /// `extraPaths`, all that is searched before dependencies, it takes those in the section `pyrefly` alone.
+    pub(crate) fn pyrefly(program: PathBuf, mode: Mode, threads: usize, search_path: &[PathBuf]) -> Self {
+        let mut settings = json!({"typeCheckingMode": "default", "displayTypeErrors": "force-off"});
+        if let (false, Some(settings)) = (search_path.is_empty(), settings.as_object_mut()) {
+            settings.insert("extraPaths".to_owned(), json!(search_path));
+        }
+        let settings = json!({"pyrefly": settings});
         Self { mode, settings, ..Self::other(program, mode.arguments(threads)).at_once() }
     }
 

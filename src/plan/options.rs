@@ -1,16 +1,19 @@
 //! How a scout goes about its work, as asked for.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 
 use super::Family;
 
 /// What belongs to a symbol, and how much work may be done for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ScoutOptions {
     pub(crate) family: Family,
     pub(crate) effort: Effort,
     /// Whether what is known of the very same tree is asked for again.
     pub(crate) afresh: bool,
+    /// Import roots beside those that the project declares; absolute.
+    pub(crate) search_path: Vec<PathBuf>,
 }
 
 /// How much work a scout may be.

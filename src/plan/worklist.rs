@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::text::{ByteSpan, Position, RelPath, Revision};
 
-use super::{Evidence, Site, SiteKind, Source, Symbol};
+use super::{Evidence, ExtraRoots, Site, SiteKind, Source, Symbol};
 
 /// The class that a mention ends in; every mention has exactly one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -248,6 +248,8 @@ pub(crate) struct Worklist {
     pub(crate) asked: BTreeMap<Source, Extent>,
     /// Remarks about the run as a whole, one line each.
     pub(crate) notes: Vec<String>,
+    /// Import roots without which the answers would be others.
+    pub(crate) roots: ExtraRoots,
 }
 
 impl Worklist {
@@ -282,6 +284,17 @@ impl Worklist {
         if accounting.of(MentionClass::Site) != sites.len() {
             return Err(WorklistError::Sites { sites: sites.len(), mentions: accounting.of(MentionClass::Site) });
         }
-        Ok(Self { symbol, sites, unresolvable, accounting, near, files, mentions, asked, notes })
+        Ok(Self {
+            symbol,
+            sites,
+            unresolvable,
+            accounting,
+            near,
+            files,
+            mentions,
+            asked,
+            notes,
+            roots: ExtraRoots::default(),
+        })
     }
 }

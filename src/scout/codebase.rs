@@ -398,16 +398,22 @@ impl Codebase {
         self.module_name_of(&self.root.join(file))
     }
 
+    /// The dotted names that a file can be imported by, that of its deepest import root first.
+    pub(super) fn module_names(&self, file: &RelPath) -> Vec<String> {
+        let path = self.root.join(file);
+        let below = self.import_roots.iter().filter_map(|root| path.strip_prefix(root).ok()).map(dotted);
+        let mut names: Vec<String> = below.collect();
+        if names.is_empty() {
+            names.push(self.module_name(file));
+        }
+        names
+    }
+
     /// The same for a file anywhere; outside the import roots, the name below `site-packages` or the bare stem.
     pub(super) fn module_name_of(&self, path: &Path) -> String {
         let below = self.import_roots.iter().find_map(|root| path.strip_prefix(root).ok());
         let inside = below.map_or_else(|| below_site_packages(path), Path::to_owned);
-        let mut parts: Vec<String> =
-            inside.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
-        if parts.last().is_some_and(|last| last == "__init__") && parts.len() > 1 {
-            parts.pop();
-        }
-        parts.join(".")
+        dotted(&inside)
     }
 
     /// The workspace's files that an import written in `from` may mean: a module, a package, their stubs.
@@ -421,12 +427,13 @@ impl Codebase {
             self.import_roots.iter().cloned().chain(sibling).collect()
         };
         let found: Vec<RelPath> = bases.iter().flat_map(|base| self.module_files(base, &parts)).collect();
-        if found.is_empty() && import.level == 0 { self.below_unnamed_root(&parts) } else { found }
+        if found.is_empty() && import.level == 0 { self.below_unnamed_root(&own, &parts) } else { found }
     }
 
     /// The files of a module below the one folder that would have to be an import root for it: sources below `lib`,
-    /// a package below `backend`. A package isn't an import root, and of several folders none is meant.
-    fn below_unnamed_root(&self, parts: &[&str]) -> Vec<RelPath> {
+    /// a package below `backend`. A package isn't an import root; of several folders the innermost around the
+    /// importing file is meant, else none.
+    fn below_unnamed_root(&self, from: &Path, parts: &[&str]) -> Vec<RelPath> {
         let Some(stem) = parts.last() else { return Vec::new() };
         let roots: BTreeSet<PathBuf> = self
             .by_stem
@@ -436,11 +443,26 @@ impl Codebase {
             .filter_map(|file| self.root_for(file, parts))
             .filter(|root| !root.join("__init__.py").is_file())
             .collect();
-        let mut roots = roots.iter();
-        match (roots.next(), roots.next()) {
-            (Some(root), None) => self.module_files(root, parts),
-            _ => Vec::new(),
+        let around = roots.iter().filter(|root| from.starts_with(root)).max_by_key(|root| root.components().count());
+        let only = roots.first().filter(|_| roots.len() == 1);
+        around.or(only).map_or_else(Vec::new, |root| self.module_files(root, parts))
+    }
+
+    /// Whether the folder, as an import root, would hold the module of an absolute import.
+    pub(super) fn holds_module_below(&self, folder: &Path, import: &ImportRef) -> bool {
+        let mut parts: Vec<&str> = import.module.split('.').collect();
+        if !self.module_files(folder, &parts).is_empty() {
+            return true;
         }
+        // `from a import b` of a namespace package, and `import a.b` of one.
+        parts.extend(import.name.as_deref());
+        let last = folder.join(parts.join(std::path::MAIN_SEPARATOR_STR));
+        !self.module_files(folder, &parts).is_empty() || last.is_dir()
+    }
+
+    /// The bytes of a file that is looked at; `None` where it can't be read.
+    pub(super) fn bytes(&self, file: &RelPath) -> Option<Vec<u8>> {
+        read(&self.root.join(file)).ok()
     }
 
     /// The folder below which a file is the module of that name.
@@ -481,6 +503,16 @@ impl Codebase {
         };
         RelPath::new(&twin).ok().filter(|twin| self.contains(twin))
     }
+}
+
+/// The module of a file by its path below an import root.
+fn dotted(path: &Path) -> String {
+    let mut parts: Vec<String> =
+        path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
+    if parts.last().is_some_and(|last| last == "__init__") && parts.len() > 1 {
+        parts.pop();
+    }
+    parts.join(".")
 }
 
 enum Standing {

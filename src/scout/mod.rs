@@ -14,6 +14,7 @@ mod find;
 mod group;
 mod outside;
 mod resolve;
+mod roots;
 mod variables;
 
 pub(crate) use codebase::{Codebase, Fingerprint, SETTINGS};
@@ -26,6 +27,7 @@ pub(crate) use family::with_overrides;
 pub(crate) use find::{find, symbol_of, use_at};
 pub(crate) use outside::mentions_outside;
 pub(crate) use resolve::{Query, resolve};
+pub(crate) use roots::{Standing, Unrooted, unrooted};
 
 /// Somebody who is told how far a long scout has come.
 pub(crate) trait Watch {

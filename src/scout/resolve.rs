@@ -92,11 +92,13 @@ fn declared(codebase: &mut Codebase, name: &SymbolPath) -> Vec<Match> {
     let mut matches = Vec::new();
     for file in codebase.files_with(&texts) {
         let Some(loaded) = codebase.load(&file) else { continue };
-        let module = codebase.module_name(&file);
+        let modules = codebase.module_names(&file);
         for declaration in &loaded.module.declarations {
             let kind = symbol_kind(declaration.kind);
-            let Some(symbol) = symbol_path(&module, &declaration.qualname, kind) else { continue };
-            if name.is_suffix_of(&symbol) {
+            let mut symbols = modules.iter().filter_map(|module| symbol_path(module, &declaration.qualname, kind));
+            let Some(symbol) = symbols.next() else { continue };
+            // Below several import roots a file has several names, of which the first is its own.
+            if name.is_suffix_of(&symbol) || symbols.any(|symbol| name.is_suffix_of(&symbol)) {
                 matches.push(Match {
                     tier: tier(declaration, &loaded),
                     symbol,

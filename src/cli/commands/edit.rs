@@ -67,7 +67,7 @@ fn request(args: &EditArgs, here: &Here) -> Result<EditRequest, HarnessError> {
     Ok(EditRequest {
         workspace,
         target,
-        scout: args.scouting.options(),
+        scout: args.scouting.options(here.import_roots(&args.scouting.roots)?),
         second_opinion: args.scouting.second_opinion(&here.folder),
         task,
         instruction: args.instruction.clone(),

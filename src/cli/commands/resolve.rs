@@ -12,7 +12,7 @@ use crate::harness::{self, HarnessError};
 pub(super) async fn run(args: &ResolveArgs, here: &Here, output: &mut Output) -> Result<Exit, HarnessError> {
     let workspace = here.workspace(args.path.as_deref())?;
     let asked = here.asked(&args.symbol, &workspace)?;
-    let found = harness::resolve(&here.surroundings, &workspace, &asked).await?;
+    let found = harness::resolve(&here.surroundings, &workspace, &asked, &here.import_roots(&args.roots)?).await?;
     match args.format {
         Format::Json => output.data(&render::json(&json!({
             "schema_version": 1,

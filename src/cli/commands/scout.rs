@@ -23,8 +23,9 @@ pub(super) async fn run(args: &ScoutArgs, here: &Here, output: &mut Output) -> R
     let why = args.why.as_ref().map(|place| why(place, args.format, here, &workspace)).transpose()?;
     let asked = here.asked(args.symbol.as_deref().unwrap_or_default(), &workspace)?;
     let bar = Bar::new(output.is_quiet());
-    let (options, opinion) = (args.scouting.options(), args.scouting.second_opinion(&here.folder));
-    let scouted = harness::scout(&here.surroundings, &workspace, &asked, options, opinion.as_ref(), &bar).await;
+    let (options, opinion) =
+        (args.scouting.options(here.import_roots(&args.scouting.roots)?), args.scouting.second_opinion(&here.folder));
+    let scouted = harness::scout(&here.surroundings, &workspace, &asked, &options, opinion.as_ref(), &bar).await;
     bar.finish();
     let scouted = scouted?;
     if let Some(place) = why {

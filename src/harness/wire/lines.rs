@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    WireAccounting, WireFile, WireFilter, WireMention, WireNear, WireSite, WireSymbol, WireTool, WireUnresolvable,
-    WireWorklist,
+    WireAccounting, WireFile, WireFilter, WireMention, WireNear, WireRoots, WireSite, WireSymbol, WireTool,
+    WireUnresolvable, WireWorklist,
 };
 
 /// One line; `type` says what it holds.
@@ -24,6 +24,9 @@ pub(crate) enum WireLine {
         /// How much each source was asked: `all` mentions, those left `open` by the others, or `nothing`.
         asked: BTreeMap<String, String>,
         notes: Vec<String>,
+        /// Import roots that the project doesn't declare, where there are any.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        import_roots: Option<WireRoots>,
         /// How the listing was narrowed, where it was.
         #[serde(skip_serializing_if = "Option::is_none")]
         filter: Option<WireFilter>,
@@ -47,6 +50,7 @@ impl WireWorklist {
             accounting: self.accounting,
             asked: self.asked,
             notes: self.notes,
+            import_roots: self.import_roots,
             filter: self.filter,
         };
         std::iter::once(header)

@@ -1,7 +1,7 @@
 //! What is known of one mention: the definition's answer once its targets were looked at, and what the scopes say.
 
 use crate::plan::{Source, SymbolKind};
-use crate::python::{self, BindingKind, DeclarationKind, ImportRef, NameToken, Role};
+use crate::python::{self, BindingKind, DeclarationKind, ImportRef, NameToken, Role, ScopeId};
 use crate::text::{ByteSpan, RelPath};
 
 use super::opinion::Voice;
@@ -232,14 +232,31 @@ impl Scout<'_> {
         }
     }
 
-    fn import_answer(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> ScopeAnswer {
-        match loaded.module.import_at(token.span.start()) {
-            Some(clause) if self.import_holds(file, loaded, clause) => ScopeAnswer::Symbol,
-            Some(clause) if self.codebase.resolve_import(file, &clause.target).is_empty() => {
-                ScopeAnswer::UnresolvedImport(dotted(clause.target.level, &clause.target.module))
-            }
-            _ => ScopeAnswer::Silent,
+    fn import_answer(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> ScopeAnswer {
+        let Some(clause) = loaded.module.import_at(token.span.start()) else { return ScopeAnswer::Silent };
+        if self.import_holds(file, loaded, clause) {
+            return ScopeAnswer::Symbol;
         }
+        let exporting = self.codebase.resolve_import(file, &clause.target);
+        if exporting.is_empty() {
+            return ScopeAnswer::UnresolvedImport(dotted(clause.target.level, &clause.target.module));
+        }
+        // Only where each of the files makes a thing of that name of its own.
+        let name = clause.target.name.as_deref().unwrap_or_default();
+        let own: Option<Vec<Place>> = exporting.iter().map(|file| self.declared_in(file, name)).collect();
+        match own.as_deref() {
+            Some([place, ..]) => ScopeAnswer::Other(describe(self.codebase, place)),
+            Some([]) | None => ScopeAnswer::Silent,
+        }
+    }
+
+    /// Where a module declares a name itself, other than by an import.
+    fn declared_in(&mut self, file: &RelPath, name: &str) -> Option<Place> {
+        let loaded = self.codebase.load(file)?;
+        let bindings = loaded.module.scopes.bindings(ScopeId::MODULE, name);
+        let is_own = |binding: &&python::Binding| !matches!(binding.kind, BindingKind::Import(_));
+        let binding = bindings.first().filter(is_own)?;
+        Some(Place { file: PlaceFile::Inside(file.clone()), span: binding.span })
     }
 
     /// Whether what stands before the dot is a module that exports the symbol under the token's name.

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 
-use crate::plan::{ListedFile, Mention, MentionClass, MentionKind, Near, Site, SiteKind, Unresolvable, Worklist};
+use crate::plan::{
+    DocumentName, ListedFile, Mention, MentionClass, MentionKind, Near, Site, SiteKind, Unresolvable, Worklist,
+};
 use crate::text::{ProjectRoot, RelPath, SourceText};
 
 use super::HarnessError;
@@ -83,6 +85,7 @@ pub(crate) struct Listing<'w> {
     pub(crate) sites: Vec<&'w Site>,
     pub(crate) unresolvable: Vec<&'w Unresolvable>,
     pub(crate) near: Vec<&'w Near>,
+    pub(crate) documents: Vec<&'w DocumentName>,
     pub(crate) files: Vec<&'w ListedFile>,
     pub(crate) mentions: Vec<&'w Mention>,
 }
@@ -103,6 +106,7 @@ impl<'w> Listing<'w> {
             sites: worklist.sites.iter().filter(|site| filter.takes(&choice, site)).collect(),
             unresolvable: worklist.unresolvable.iter().filter(|entry| choice.takes(&entry.file)).collect(),
             near: worklist.near.iter().filter(|near| choice.takes(near.file.as_str())).collect(),
+            documents: worklist.documents.iter().filter(|name| choice.takes(name.file.as_str())).collect(),
             files: worklist.files.iter().filter(|listed| choice.takes(listed.file.as_str())).collect(),
             mentions: worklist.mentions.iter().filter(takes_mention).collect(),
         })

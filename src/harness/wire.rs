@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{
-    Definition, ExtraRoots, FileState, ListedFile, Mention, MentionClass, Near, Site, SiteId, SiteKind, Source, Symbol,
-    SymbolKind, SymbolPath, Unresolvable, Worklist,
+    Definition, DocumentName, ExtraRoots, FileState, ListedFile, Mention, MentionClass, Near, Site, SiteId, SiteKind,
+    Source, Symbol, SymbolKind, SymbolPath, Unresolvable, Worklist,
 };
 use crate::text::{ByteOffset, ByteSpan, PathError, Position, ProjectRoot, RelPath, Revision};
 
@@ -172,6 +172,9 @@ pub(crate) struct WireWorklist {
     unresolvable: Vec<WireUnresolvable>,
     accounting: WireAccounting,
     near: Vec<WireNear>,
+    /// Files that aren't Python and name the symbol: not counted, and never edited.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    documents: Vec<WireDocument>,
     files: Vec<WireFile>,
     /// How much each source was asked: `all` mentions, those left `open` by the others, or `nothing`.
     #[serde(default)]
@@ -187,6 +190,18 @@ pub(crate) struct WireWorklist {
     /// Every mention, only with `--explain`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mentions: Option<Vec<WireMention>>,
+}
+
+/// An exact dotted name or `module:attribute` of the symbol.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WireDocument {
+    file: String,
+    line: usize,
+    column: usize,
+    span: WireSpan,
+    /// The name as written.
+    text: String,
 }
 
 /// Import roots that the project doesn't declare: relative to the workspace, `.` the workspace itself, or absolute.
@@ -228,6 +243,7 @@ impl WireWorklist {
             unresolvable: listing.unresolvable.iter().map(|entry| wire_unresolvable(entry)).collect(),
             accounting: wire_accounting(worklist),
             near: listing.near.iter().map(|near| wire_near(near)).collect(),
+            documents: listing.documents.iter().map(|name| wire_document(name)).collect(),
             files: listing
                 .files
                 .iter()
@@ -291,6 +307,16 @@ fn wire_accounting(worklist: &Worklist) -> WireAccounting {
         decoy: count(MentionClass::Decoy),
         unresolved: count(MentionClass::Unresolved),
         text: count(MentionClass::Text),
+    }
+}
+
+fn wire_document(name: &DocumentName) -> WireDocument {
+    WireDocument {
+        file: name.file.to_string(),
+        line: name.position.line(),
+        column: name.position.column(),
+        span: name.span.into(),
+        text: name.text.clone(),
     }
 }
 

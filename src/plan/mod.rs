@@ -23,6 +23,6 @@ pub(crate) use site::{Opinion, Site, SiteId, SiteKind, Source};
 pub(crate) use symbol::{Definition, Family, Symbol, SymbolKind, SymbolPath, SymbolPathError};
 pub(crate) use verdict::{Finding, Verdict};
 pub(crate) use worklist::{
-    Extent, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable, Worklist,
-    WorklistError,
+    DocumentName, Extent, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Unresolvable,
+    Worklist, WorklistError,
 };

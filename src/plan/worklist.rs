@@ -150,6 +150,18 @@ pub(crate) struct Near {
     pub(crate) resolves_to: Option<String>,
 }
 
+/// A name of the symbol in a file that isn't Python; outside the accounting, and never edited.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct DocumentName {
+    pub(crate) file: RelPath,
+    pub(crate) position: Position,
+    pub(crate) span: ByteSpan,
+    /// As written.
+    pub(crate) text: String,
+    /// The line that it stands in.
+    pub(crate) line: String,
+}
+
 /// What was done with a file that holds the name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileState {
@@ -246,6 +258,8 @@ pub(crate) struct Worklist {
     pub(crate) mentions: Vec<Mention>,
     /// How much each source was asked.
     pub(crate) asked: BTreeMap<Source, Extent>,
+    /// Names in files that aren't Python, in order of file and place.
+    pub(crate) documents: Vec<DocumentName>,
     /// Remarks about the run as a whole, one line each.
     pub(crate) notes: Vec<String>,
     /// Import roots without which the answers would be others.
@@ -254,7 +268,7 @@ pub(crate) struct Worklist {
 
 impl Worklist {
     /// Orders everything and checks that the classes add up to `counted`, the number of mentions that a
-    /// plain text search found.
+    /// plain text search found. What isn't counted, documents and roots, is for the caller to add.
     #[expect(clippy::too_many_arguments, reason = "the one constructor of a noun with as many parts")]
     pub(crate) fn freeze(
         symbol: Symbol,
@@ -292,6 +306,7 @@ impl Worklist {
             near,
             files,
             mentions,
+            documents: Vec::new(),
             asked,
             notes,
             roots: ExtraRoots::default(),

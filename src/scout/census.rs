@@ -177,8 +177,9 @@ fn judge_import(facts: &Facts) -> Judgement {
         return Judgement::of(Rule::SourcesAgree, MentionClass::Import, sources);
     }
     match (&facts.definition, &facts.scopes) {
-        (Answer::Elsewhere(what) | Answer::Foreign(what), ScopeAnswer::Silent)
-        | (_, ScopeAnswer::Other(what)) => Judgement::decoy(Rule::ImportOfOther, what),
+        (Answer::Elsewhere(what) | Answer::Foreign(what), ScopeAnswer::Silent) | (_, ScopeAnswer::Other(what)) => {
+            Judgement::decoy(Rule::ImportOfOther, what)
+        }
         (_, ScopeAnswer::UnresolvedImport(module)) | (Answer::UnresolvedImport(module), _) => unresolved_import(module),
         (Answer::Elsewhere(what) | Answer::Foreign(what), _) => Judgement::decoy(Rule::ImportOfOther, what),
         _ => {

@@ -97,6 +97,8 @@ pub(crate) struct Codebase {
     by_stem: BTreeMap<String, Vec<RelPath>>,
     unread: BTreeSet<Unread>,
     settings: BTreeSet<RelPath>,
+    /// Files that aren't Python, but for those that an ignore file names.
+    documents: BTreeSet<RelPath>,
     unnameable: Vec<PathBuf>,
     import_roots: Vec<PathBuf>,
     /// The files that hold a text, for each that was searched for: no file is read twice for one.
@@ -117,6 +119,7 @@ impl Codebase {
             by_stem: BTreeMap::new(),
             unread: BTreeSet::new(),
             settings: BTreeSet::new(),
+            documents: BTreeSet::new(),
             unnameable: Vec::new(),
             import_roots: Vec::new(),
             files_with: RefCell::new(BTreeMap::new()),
@@ -220,8 +223,15 @@ impl Codebase {
                 Standing::Unread(reason, message) => {
                     self.unread.insert(Unread { file, reason, message });
                 }
-                Standing::Foreign if SETTINGS.contains(&file.file_name()) => drop(self.settings.insert(file)),
-                Standing::Foreign => {}
+                Standing::Foreign => {
+                    if SETTINGS.contains(&file.file_name()) {
+                        self.settings.insert(file.clone());
+                    }
+                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
+                    if is_file && !ignored && !environments.hold(root.as_path(), entry.path()) {
+                        self.documents.insert(file);
+                    }
+                }
             }
         }
     }
@@ -458,6 +468,13 @@ impl Codebase {
         parts.extend(import.name.as_deref());
         let last = folder.join(parts.join(std::path::MAIN_SEPARATOR_STR));
         !self.module_files(folder, &parts).is_empty() || last.is_dir()
+    }
+
+    /// Files that aren't Python, up to a size, but for those of installed packages.
+    pub(super) fn documents(&self, max_bytes: u64) -> impl Iterator<Item = &RelPath> {
+        let is_source = |file: &&RelPath| !file.directories().iter().any(|name| UNREAD_FOLDERS.contains(name));
+        let is_small = move |file: &&RelPath| self.root.join(file).metadata().is_ok_and(|data| data.len() <= max_bytes);
+        self.documents.iter().filter(is_source).filter(is_small)
     }
 
     /// The bytes of a file that is looked at; `None` where it can't be read.

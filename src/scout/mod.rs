@@ -8,6 +8,7 @@ mod census;
 mod codebase;
 mod describe;
 mod discovery;
+mod documents;
 mod error;
 mod family;
 mod find;

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::python::{ImportClause, Role};
-use crate::text::{ByteOffset, RelPath};
+use crate::text::{ByteOffset, Position, RelPath};
 
 use super::ScoutError;
 use super::codebase::{Codebase, Loaded};
@@ -64,16 +64,16 @@ pub(crate) async fn unrooted(
                 if folders.len() > 1 && codebase.root().join(file).parent().is_some_and(|own| folders.contains(own)) {
                     continue;
                 }
-                let line = loaded.source.position(clause.name.start()).map_or(0, |position| position.line());
+                let line = loaded.source.position(clause.name.start()).map_or(0, Position::line);
                 let standing = Standing::of(folders);
                 found.push(Unrooted { module: clause.target.module.clone(), file: file.clone(), line, standing });
             }
         }
     }
-    for index in 0..found.len() {
-        let Standing::Root(folder) = found[index].standing.clone() else { continue };
+    for import in &mut found {
+        let Standing::Root(folder) = import.standing.clone() else { continue };
         if let Some(hidden) = hidden_by(&folder, codebase, definitions, &places, &importers).await? {
-            found[index].standing = Standing::Hides(folder, hidden);
+            import.standing = Standing::Hides(folder, hidden);
         }
     }
     Ok(found)
@@ -143,7 +143,7 @@ fn importers(codebase: &Codebase, names: &BTreeMap<String, BTreeSet<PathBuf>>) -
     for file in codebase.files() {
         let Some(bytes) = codebase.bytes(file) else { continue };
         let text = String::from_utf8_lossy(&bytes);
-        for name in text.lines().flat_map(imported_by).filter(|name| names.contains_key(*name)) {
+        for name in text.split(['\n', '\r']).flat_map(imported_by).filter(|name| names.contains_key(*name)) {
             found.entry(name.to_owned()).or_default().insert(file.clone());
         }
     }

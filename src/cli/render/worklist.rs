@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::render::{counted, line, place, safe};
 use crate::harness::{Detail, Filter, Listing, Sources};
-use crate::plan::{Mention, MentionClass, Near, Site, Unresolvable, Worklist};
+use crate::plan::{DocumentName, Mention, MentionClass, Near, Site, Unresolvable, Worklist};
 use crate::text::{Position, RelPath};
 
 const FILE: Style = Style::new().bold();
@@ -17,6 +17,8 @@ const WARNING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor
 const LONGEST_LINE: usize = 160;
 /// How much of such a line stands before the name.
 const BEFORE_NAME: usize = 60;
+/// More names in other files are folded to a count per file.
+const MOST_DOCUMENT_NAMES: usize = 20;
 /// Places are aligned up to this width.
 const WIDEST_PLACE: usize = 44;
 
@@ -32,6 +34,7 @@ pub(in crate::cli) fn worklist(listing: &Listing<'_>, sources: &Sources, detail:
         Detail::Worklist => folded(&mut out, listing),
         Detail::Explained => opened(&mut out, listing, sources),
     }
+    documents(&mut out, &listing.documents, detail);
     unresolvable(&mut out, &listing.unresolvable, sources);
     for note in &listing.worklist.notes {
         line(&mut out, format_args!("\nnote: {}", safe(note)));
@@ -209,6 +212,30 @@ fn opened(out: &mut String, listing: &Listing<'_>, sources: &Sources) {
         rows(out, &places.iter().map(row).collect::<Vec<_>>());
     }
     section(out, MentionClass::Text, "mention in comments and strings", "mentions in comments and strings");
+}
+
+/// Names in files that aren't Python: open where they are few.
+fn documents(out: &mut String, names: &[&DocumentName], detail: Detail) {
+    if names.is_empty() {
+        return;
+    }
+    line(out, format_args!("\n{} in other files, not counted", counted(names.len(), "name", "names")));
+    if names.len() <= MOST_DOCUMENT_NAMES || detail == Detail::Explained {
+        let row = |name: &&DocumentName| Row {
+            place: place(name.file.as_str(), name.position),
+            kind: "",
+            text: excerpt(&name.line, name.position.column()),
+        };
+        rows(out, &names.iter().map(row).collect::<Vec<_>>());
+        return;
+    }
+    let mut files: BTreeMap<&RelPath, usize> = BTreeMap::new();
+    for name in names {
+        *files.entry(&name.file).or_default() += 1;
+    }
+    for (file, count) in files {
+        line(out, format_args!("  {}: {count}", safe(file.as_str())));
+    }
 }
 
 /// What a person should look at: always open.

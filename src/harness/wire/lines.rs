@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    WireAccounting, WireFile, WireFilter, WireMention, WireNear, WireRoots, WireSite, WireSymbol, WireTool,
-    WireUnresolvable, WireWorklist,
+    WireAccounting, WireDocument, WireFile, WireFilter, WireMention, WireNear, WireRoots, WireSite, WireSymbol,
+    WireTool, WireUnresolvable, WireWorklist,
 };
 
 /// One line; `type` says what it holds.
@@ -34,13 +34,14 @@ pub(crate) enum WireLine {
     Site(WireSite),
     Unresolvable(WireUnresolvable),
     Near(WireNear),
+    Document(WireDocument),
     File(WireFile),
     /// Only with `--explain`.
     Mention(WireMention),
 }
 
 impl WireWorklist {
-    /// The header, then the sites, the list for a person, longer names, files and mentions.
+    /// The header, then the sites, the list for a person, longer names, documents, files and mentions.
     pub(crate) fn into_lines(self) -> Vec<WireLine> {
         let header = WireLine::Header {
             schema_version: self.schema_version,
@@ -57,6 +58,7 @@ impl WireWorklist {
             .chain(self.sites.into_iter().map(WireLine::Site))
             .chain(self.unresolvable.into_iter().map(WireLine::Unresolvable))
             .chain(self.near.into_iter().map(WireLine::Near))
+            .chain(self.documents.into_iter().map(WireLine::Document))
             .chain(self.files.into_iter().map(WireLine::File))
             .chain(self.mentions.into_iter().flatten().map(WireLine::Mention))
             .collect()

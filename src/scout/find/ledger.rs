@@ -6,7 +6,7 @@ use crate::plan::{
     Evidence, FileState, ListedFile, Mention, MentionClass, MentionKind, Near, Reason, Rule, Site, SiteId, SiteKind,
     SymbolKind, SymbolPath, Unresolvable, Worklist,
 };
-use crate::python::{self, Module, NameToken, Role, StringUse, TextKind, Usage, Within};
+use crate::python::{self, DeclarationKind, Module, NameToken, Role, ScopeId, StringUse, TextKind, Usage, Within};
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::opinion::Voice;
@@ -15,7 +15,8 @@ use crate::scout::ScoutError;
 use crate::scout::census::{self, Answer, Judgement};
 use crate::scout::codebase::{self, Loaded};
 use crate::scout::describe::{describe, describe_token};
-use crate::scout::discovery::Definitions;
+use crate::scout::discovery::{Definitions, PlaceFile};
+use crate::scout::documents::{ImportedAs, documents};
 
 /// More longer names than this are listed without what they resolve to: each costs a question.
 const MAX_NEAR_QUESTIONS: usize = 300;
@@ -55,8 +56,30 @@ impl Scout<'_> {
                 message: message.to_owned(),
             });
         }
+        let documents = documents(self.codebase, &self.imported_as());
         let Parts { sites, unresolvable, near, files, mentions, counted, .. } = parts;
-        Ok(Worklist::freeze(symbol, sites, unresolvable, near, files, mentions, self.asked, self.notes, counted)?)
+        let (asked, notes) = (self.asked, self.notes);
+        let frozen = Worklist::freeze(symbol, sites, unresolvable, near, files, mentions, asked, notes, counted)?;
+        Ok(Worklist { documents, ..frozen })
+    }
+
+    /// All names that the symbol can be imported by: its own, and those of the modules that pass it on.
+    fn imported_as(&self) -> BTreeSet<ImportedAs> {
+        let mut names = BTreeSet::new();
+        let mut add = |file: &RelPath, name: &[String]| {
+            names.extend(self.codebase.module_names(file).into_iter().map(|module| (module, name.to_vec())));
+        };
+        for member in &self.group.members {
+            let PlaceFile::Inside(file) = &member.file else { continue };
+            let declaration = self.codebase.loaded(file).and_then(|loaded| loaded.module.declaration_at(member.span));
+            if let Some(declaration) = declaration.filter(|found| found.kind != DeclarationKind::Parameter) {
+                add(file, &declaration.qualname);
+            }
+        }
+        for variable in self.holders.variables().filter(|variable| variable.scope == ScopeId::MODULE) {
+            add(&variable.file, std::slice::from_ref(&variable.name));
+        }
+        names
     }
 
     fn census_of(&mut self, file: &RelPath, loaded: &Loaded, parts: &mut Parts) {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::python::is_identifier;
 use crate::text::{ByteSpan, Position};
 
 /// A dotted name such as `pkg.mod.Class.method`, or `pkg.mod.f(param)` for a parameter.
@@ -64,12 +65,6 @@ impl fmt::Display for SymbolPath {
             None => Ok(()),
         }
     }
-}
-
-/// Whether the text is one Python identifier (keywords are not told apart here).
-fn is_identifier(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c == '_' || c.is_alphabetic()) && chars.all(|c| c == '_' || c.is_alphanumeric())
 }
 
 /// What a symbol is.

@@ -10,6 +10,11 @@ pub(crate) fn is_word_char(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
+/// Whether the text is one Python identifier (keywords are not told apart here).
+pub(crate) fn is_identifier(text: &str) -> bool {
+    text.starts_with(|c: char| c == '_' || c.is_alphabetic()) && text.chars().all(is_word_char)
+}
+
 /// Every place where `name` stands as a whole word.
 pub(crate) fn words(text: &str, name: &str) -> Vec<ByteSpan> {
     occurrences(text, name).filter(|&place| surrounding_word(text, place) == place).collect()

@@ -15,7 +15,7 @@ mod walk;
 
 pub(crate) use imports::{ImportClause, ImportRef};
 pub(crate) use interpolated::{Interpolated, InterpolatedKind, strings_around, unreadable_before_312};
-pub(crate) use mentions::{longer_words, words};
+pub(crate) use mentions::{is_identifier, longer_words, words};
 pub(crate) use module::{
     Declaration, DeclarationKind, Module, NameToken, Role, StringUse, TextKind, Usage, Within, parses,
 };

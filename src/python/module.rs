@@ -42,6 +42,8 @@ pub(crate) enum Role {
     Exported,
     /// The content of a string in `__slots__`.
     Slot,
+    /// A component, not the first, of a string that is a dotted name or `module:attribute`.
+    Dotted,
 }
 
 impl Role {
@@ -72,6 +74,7 @@ impl Role {
             Self::Declared => "a name in a `global` or `nonlocal` statement",
             Self::Exported => "a string in `__all__`",
             Self::Slot => "a string in `__slots__`",
+            Self::Dotted => "part of a string that is a dotted name",
         }
     }
 
@@ -105,6 +108,7 @@ pub(crate) enum Usage {
     ReExport,
     Export,
     Slot,
+    String,
     ScopeDeclaration,
     /// The property in `@x.setter`.
     Accessor,
@@ -131,7 +135,7 @@ pub(crate) struct NameToken {
     /// What an edit of this use may replace: the call, the decorator, the annotation, the class header,
     /// the import statement, else the smallest expression around the name.
     pub(crate) region: ByteSpan,
-    /// What stands before the dot of an attribute.
+    /// What stands before the dot of an attribute, or of a component of a dotted string.
     pub(crate) receiver: Option<ByteSpan>,
     pub(crate) within: Within,
     /// The arms of compound statements around it, outermost first.
@@ -215,6 +219,7 @@ pub(crate) struct AssignedAlias {
 #[derive(Debug)]
 pub(crate) struct Module {
     names: BTreeMap<ByteOffset, NameToken>,
+    dotted: BTreeMap<ByteOffset, NameToken>,
     texts: Vec<(ByteSpan, TextKind)>,
     /// String literals that may name something at run time.
     pub(crate) plain_strings: Vec<PlainString>,
@@ -272,6 +277,7 @@ impl Module {
         Self {
             names: walked.names,
             texts,
+            dotted: walked.dotted,
             plain_strings: walked.plain_strings,
             scopes: walked.scopes,
             imports: walked.imports,
@@ -296,6 +302,16 @@ impl Module {
         let next = self.texts.partition_point(|(span, _)| span.start() <= place.start());
         let (span, kind) = self.texts.get(next.checked_sub(1)?)?;
         span.contains(place).then_some(*kind)
+    }
+
+    /// The components of strings that are dotted names, but for the first of each, by their places.
+    pub(crate) fn dotted(&self) -> impl Iterator<Item = &NameToken> {
+        self.dotted.values()
+    }
+
+    /// The component of a dotted string that is exactly this.
+    pub(crate) fn dotted_at(&self, name: ByteSpan) -> Option<&NameToken> {
+        self.dotted.get(&name.start()).filter(|token| token.span == name)
     }
 
     /// The import clause whose name, module or alias token starts at the offset.

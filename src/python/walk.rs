@@ -19,6 +19,7 @@ use crate::text::{ByteOffset, ByteSpan};
 use super::doctest::{self, Example, Places};
 use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
+use super::mentions::is_identifier;
 use super::module::{
     AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, Within, span,
 };
@@ -59,6 +60,8 @@ const TYPE_FORMS: [&str; 27] = [
 #[derive(Default)]
 pub(super) struct Walked {
     pub(super) names: BTreeMap<ByteOffset, NameToken>,
+    /// Components of strings that are dotted names, which are identifiers only by convention.
+    pub(super) dotted: BTreeMap<ByteOffset, NameToken>,
     pub(super) docstrings: Vec<ByteSpan>,
     pub(super) plain_strings: Vec<PlainString>,
     pub(super) scopes: Scopes,
@@ -136,7 +139,12 @@ impl Walk<'_> {
         if place.is_empty() {
             return; // an identifier that the parser made up after a syntax error
         }
-        let token = NameToken {
+        let token = self.token(place, role, usage, region);
+        self.found.names.insert(place.start(), token);
+    }
+
+    fn token(&mut self, place: ByteSpan, role: Role, usage: Usage, region: ByteSpan) -> NameToken {
+        NameToken {
             span: place,
             role,
             scope: self.scope,
@@ -146,8 +154,7 @@ impl Walk<'_> {
             within: self.within,
             arms: Rc::clone(&self.arms),
             order: self.next_order(),
-        };
-        self.found.names.insert(place.start(), token);
+        }
     }
 
     const fn next_order(&mut self) -> usize {
@@ -674,13 +681,33 @@ impl Walk<'_> {
     fn name_in_string(&mut self, literal: &ast::ExprStringLiteral, role: Role, usage: Usage) {
         let [part] = literal.value.as_slice() else { return };
         let content = part.content_range();
-        let is_identifier = part.value.starts_with(|c: char| c == '_' || c.is_alphabetic())
-            && part.value.chars().all(super::mentions::is_word_char);
-        if is_identifier && self.source.get(span(content).range()) == Some(&*part.value) {
+        if is_identifier(&part.value) && self.source.get(span(content).range()) == Some(&*part.value) {
             let within = std::mem::replace(&mut self.within, Within::Text);
             self.name(content, role, usage, self.span(part.range));
             self.within = within;
         }
+    }
+
+    /// The components of `"pkg.mod.f"` or `"pkg.mod:f"`, where that is how the string is written.
+    fn dotted_string(&mut self, literal: &ast::ExprStringLiteral) {
+        let [part] = literal.value.as_slice() else { return };
+        let content = self.span(part.content_range());
+        let text = self.source.get(span(part.content_range()).range()).unwrap_or_default();
+        let one_colon = text.matches(':').count() <= 1;
+        if !one_colon || *text != *part.value || !text.split(['.', ':']).all(is_identifier) {
+            return;
+        }
+        let region = self.span(part.range);
+        let within = std::mem::replace(&mut self.within, Within::Text);
+        for (dot, _) in text.match_indices(['.', ':']) {
+            let start = content.start().get() + dot + 1;
+            let rest = text.get(dot + 1..).unwrap_or_default();
+            let end = start + rest.find(['.', ':']).unwrap_or(rest.len());
+            let mut token = self.token(ByteSpan::new(start, end), Role::Dotted, Usage::String, region);
+            token.receiver = Some(ByteSpan::new(content.start().get(), start - 1));
+            self.found.dotted.insert(token.span.start(), token);
+        }
+        self.within = within;
     }
 
     /// What a module imports and lists in `__all__` it exports.
@@ -959,6 +986,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
             Expr::Attribute(attribute) => self.attribute(attribute),
             Expr::Call(call) => self.call(call),
             Expr::StringLiteral(literal) if self.in_type => self.quoted_annotation(literal),
+            Expr::StringLiteral(literal) => self.dotted_string(literal),
             Expr::Subscript(subscript) if self.in_type || is_type_form(&subscript.value) => {
                 self.visit_expr(&subscript.value);
                 self.type_parameters_given(last_name(&subscript.value), &subscript.slice);

@@ -160,6 +160,7 @@ fn judge_alone(facts: &Facts) -> Judgement {
         | Role::Declared
         | Role::Exported
         | Role::Slot
+        | Role::Dotted
         | Role::AttributeLoad
         | Role::AttributeStore => judge_use(facts),
     }

@@ -62,6 +62,7 @@ fn name_of(module: &str, loaded: &Loaded, span: ByteSpan) -> String {
         | Role::ImportAlias
         | Role::Declared
         | Role::Exported
-        | Role::Slot => join(&names),
+        | Role::Slot
+        | Role::Dotted => join(&names),
     }
 }

@@ -184,7 +184,8 @@ impl<'c> Scout<'c> {
                 | Role::TypeParameter
                 | Role::KeywordLabel
                 | Role::ImportModule
-                | Role::Slot => false,
+                | Role::Slot
+                | Role::Dotted => false,
             }
     }
 

@@ -59,7 +59,8 @@ impl Scout<'_> {
             | Role::ImportName
             | Role::Declared
             | Role::Exported
-            | Role::Slot => {}
+            | Role::Slot
+            | Role::Dotted => {}
         }
         let mut places = self.answers_of(voice).get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
         if token.role == Role::KeywordLabel {
@@ -174,6 +175,9 @@ impl Scout<'_> {
         }
         if token.role == Role::Slot {
             return self.slot_answer(file, loaded, token);
+        }
+        if token.role == Role::Dotted && self.is_named_by(loaded, token) {
+            return ScopeAnswer::Symbol;
         }
         if !token.role.is_plain() {
             return ScopeAnswer::Silent;

@@ -82,6 +82,19 @@ impl Scout<'_> {
         names
     }
 
+    /// Whether a string is, up to this component, exactly a name that the symbol can be imported by.
+    pub(super) fn is_named_by(&self, loaded: &Loaded, token: &NameToken) -> bool {
+        let before = token.receiver.and_then(|before| loaded.source.slice(before)).unwrap_or_default();
+        let (Some(name), before) = (text_of(&loaded.source, token), before.replace(':', ".")) else { return false };
+        self.imported_as().iter().any(|(module, path)| {
+            path.split_last().is_some_and(|(last, outer)| {
+                let mut parts = before.split('.');
+                let mut expected = module.split('.').chain(outer.iter().map(String::as_str));
+                last == name && expected.all(|part| parts.next() == Some(part)) && parts.next().is_none()
+            })
+        })
+    }
+
     fn census_of(&mut self, file: &RelPath, loaded: &Loaded, parts: &mut Parts) {
         let before = parts.mentions.len();
         let words = python::words(loaded.source.as_str(), &self.name);
@@ -89,11 +102,14 @@ impl Scout<'_> {
         for word in words {
             match loaded.module.name_at(word.start()).filter(|token| token.span == word) {
                 Some(token) => self.name_mention(file, loaded, token, parts),
-                None => self.text_mention(file, loaded, word, parts),
+                None => match loaded.module.dotted_at(word).filter(|token| self.is_named_by(loaded, token)) {
+                    Some(token) => self.name_mention(file, loaded, token, parts),
+                    None => self.text_mention(file, loaded, word, parts),
+                },
             }
         }
         let aliases = self.holders.names();
-        for token in loaded.module.names() {
+        for token in loaded.module.names().chain(loaded.module.dotted()) {
             let alias = text_of(&loaded.source, token).unwrap_or_default();
             if alias != self.name && aliases.contains(alias) && self.is_alias_mention(file, loaded, token) {
                 parts.counted += 1;
@@ -148,6 +164,7 @@ impl Scout<'_> {
             | Role::Declared
             | Role::Exported
             | Role::Slot => self.may_be_mention(file, loaded, token),
+            Role::Dotted => self.is_named_by(loaded, token),
         }
     }
 
@@ -313,7 +330,7 @@ struct Parts {
 
 /// The region and the kind of the use whose name stands at `span`; `None` where no name is used there.
 pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteKind)> {
-    let token = module.name_at(span.start()).filter(|token| token.span == span)?;
+    let token = module.name_at(span.start()).filter(|token| token.span == span).or_else(|| module.dotted_at(span))?;
     token.role.uses().then(|| (token.region, site_kind(token)))
 }
 
@@ -332,6 +349,7 @@ fn site_kind(token: &NameToken) -> SiteKind {
         Usage::ReExport => SiteKind::ReExport,
         Usage::Export => SiteKind::Export,
         Usage::Slot => SiteKind::Slot,
+        Usage::String => SiteKind::String,
         Usage::ScopeDeclaration => SiteKind::ScopeDeclaration,
         Usage::Accessor => SiteKind::Accessor,
     }

@@ -24,7 +24,7 @@ use super::records::state_folder;
 
 /// Newer caches push older ones out.
 const KEPT: usize = 4;
-const SCHEMA_VERSION: u32 = 2;
+const SCHEMA_VERSION: u32 = 3;
 const STRING: &str = "writing to a string can't fail";
 
 /// The cache of one workspace in one state.
@@ -50,13 +50,14 @@ struct Stored {
     notes: Vec<String>,
     /// The folders of dependencies, each with a digest of its entries.
     site_packages: BTreeMap<PathBuf, String>,
-    definitions: Vec<StoredDefinition>,
+    definitions: Vec<StoredAnswer>,
+    types: Vec<StoredAnswer>,
     uses: BTreeMap<String, Vec<(String, usize, usize)>>,
 }
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct StoredDefinition {
+struct StoredAnswer {
     file: String,
     at: usize,
     places: Vec<StoredPlace>,
@@ -122,10 +123,8 @@ impl Cache {
             return None;
         }
         let mut facts = Facts::default();
-        for stored in stored.definitions {
-            let places = stored.places.into_iter().map(read_back).collect::<Option<Vec<_>>>()?;
-            facts.definitions.insert((RelPath::new(&stored.file).ok()?, ByteOffset::new(stored.at)), places);
-        }
+        facts.definitions = stored.definitions.into_iter().map(answer).collect::<Option<_>>()?;
+        facts.types = stored.types.into_iter().map(answer).collect::<Option<_>>()?;
         for (question, uses) in stored.uses {
             let uses = uses.into_iter().map(|(file, start, end)| Some((RelPath::new(&file).ok()?, span(start, end)?)));
             facts.uses.insert(question, uses.collect::<Option<Uses>>()?);
@@ -156,7 +155,8 @@ impl Cache {
             found_roots: config.found_roots.clone(),
             notes: config.notes.clone(),
             site_packages: config.site_packages.clone(),
-            definitions: facts.definitions.iter().map(|((file, at), places)| stored(file, *at, places)).collect(),
+            definitions: facts.definitions.iter().map(stored).collect(),
+            types: facts.types.iter().map(stored).collect(),
             uses: facts.uses.iter().map(|(key, uses)| (key.clone(), uses.iter().map(row).collect())).collect(),
         };
         make_state_folder(self.folder.parent()?).ok()?;
@@ -223,7 +223,7 @@ fn stamp(folder: &Path) -> Option<String> {
     Some(Revision::of(entries.into_iter().collect::<String>().as_bytes()).to_string())
 }
 
-fn stored(file: &RelPath, at: ByteOffset, places: &[Place]) -> StoredDefinition {
+fn stored(((file, at), places): (&(RelPath, ByteOffset), &Vec<Place>)) -> StoredAnswer {
     let places = places.iter().map(|place| {
         let (inside, file) = match &place.file {
             PlaceFile::Inside(file) => (true, PathBuf::from(file.as_str())),
@@ -231,7 +231,12 @@ fn stored(file: &RelPath, at: ByteOffset, places: &[Place]) -> StoredDefinition 
         };
         StoredPlace { inside, file, start: place.span.start().get(), end: place.span.end().get() }
     });
-    StoredDefinition { file: file.to_string(), at: at.get(), places: places.collect() }
+    StoredAnswer { file: file.to_string(), at: at.get(), places: places.collect() }
+}
+
+fn answer(stored: StoredAnswer) -> Option<((RelPath, ByteOffset), Vec<Place>)> {
+    let places = stored.places.into_iter().map(read_back).collect::<Option<Vec<_>>>()?;
+    Some(((RelPath::new(&stored.file).ok()?, ByteOffset::new(stored.at)), places))
 }
 
 fn read_back(place: StoredPlace) -> Option<Place> {

@@ -73,6 +73,7 @@ pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<
         | SiteKind::KeywordLabel
         | SiteKind::Export
         | SiteKind::Slot
+        | SiteKind::Key
         | SiteKind::ScopeDeclaration
         | SiteKind::Accessor
         | SiteKind::TypeComment => format!("used as {}, not called", site.kind.as_str()),

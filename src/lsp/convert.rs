@@ -30,6 +30,7 @@ pub(super) fn initialize(root: Uri) -> InitializeParams {
     };
     let text_document = TextDocumentClientCapabilities {
         definition: Some(GotoCapability { dynamic_registration: Some(false), link_support: Some(false) }),
+        type_definition: Some(GotoCapability { dynamic_registration: Some(false), link_support: Some(false) }),
         references: Some(DynamicRegistrationClientCapabilities { dynamic_registration: Some(false) }),
         ..TextDocumentClientCapabilities::default()
     };

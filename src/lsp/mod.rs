@@ -1,4 +1,4 @@
-//! Talks to one language server: where a name is defined, and who refers to it.
+//! Talks to one language server: where a name or its type is defined, and who refers to it.
 //!
 //! The only room that knows the protocol. Bytes become messages in [`framing`], messages become answers in
 //! [`client`], answers become our words in [`session`]; [`server`] says how each server is started and what it needs,
@@ -15,7 +15,7 @@ mod uri;
 
 pub(crate) use error::LspError;
 pub(crate) use server::{Limits, Mode, Server};
-pub(crate) use session::{Session, Target, TargetFile};
+pub(crate) use session::{Question, Session, Target, TargetFile};
 
 #[cfg(test)]
 mod tests;

@@ -32,6 +32,22 @@ const GOODBYE: Duration = Duration::from_secs(3);
 /// How long a server that closed its output may take to end, so that its exit code can be told.
 const DYING: Duration = Duration::from_secs(2);
 
+/// What can be asked about a place of an open file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Question {
+    Definition,
+    TypeDefinition,
+}
+
+impl Question {
+    const fn method(self) -> &'static str {
+        match self {
+            Self::Definition => "textDocument/definition",
+            Self::TypeDefinition => "textDocument/typeDefinition",
+        }
+    }
+}
+
 /// The file of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TargetFile {
@@ -112,9 +128,10 @@ impl Session {
         Ok(())
     }
 
-    /// Where each place of an open file is defined: one sorted list per question, in the order of the questions.
-    pub(crate) async fn definitions(
+    /// Where each place of an open file is defined, or its type is: one sorted list per place, in their order.
+    pub(crate) async fn locate(
         &mut self,
+        question: Question,
         file: &RelPath,
         source: &SourceText,
         at: &[ByteOffset],
@@ -125,7 +142,7 @@ impl Session {
             questions.push(convert::definition(uri.clone(), self.position(file, source, offset)?));
         }
         loop {
-            let answers = self.client.ask_all("textDocument/definition", &questions, self.limits.answer).await;
+            let answers = self.client.ask_all(question.method(), &questions, self.limits.answer).await;
             let answers = self.told(answers).await?;
             let answers: Vec<_> = answers.into_iter().map(|answer| self.targets(convert::locations(answer))).collect();
             match self.first_waits.split_first() {

@@ -64,7 +64,7 @@ fn covered(tree: &Tree, target: &Target) -> String {
 async fn asked(session: &mut Session, tree: &Tree, file: &str, word: &str) -> Vec<Vec<Target>> {
     let (file, source) = tree.source(file);
     session.open(&file, &source).await.unwrap();
-    session.definitions(&file, &source, &places(&source, word)).await.unwrap()
+    session.locate(Question::Definition, &file, &source, &places(&source, word)).await.unwrap()
 }
 
 #[tokio::test]
@@ -91,7 +91,7 @@ async fn many_questions_about_one_file_are_answered_in_order() {
     let (file, source) = tree.source("a.py");
     session.open(&file, &source).await.unwrap();
     let at: Vec<_> = (1500..3000).map(|line| source.offset(Position::new(line, 0)).unwrap()).collect();
-    let answers = session.definitions(&file, &source, &at).await.unwrap();
+    let answers = session.locate(Question::Definition, &file, &source, &at).await.unwrap();
     for (line, answer) in (0..).zip(&answers) {
         assert_eq!(answer.len(), 1, "line {line}");
         assert_eq!(answer[0].start, Utf16Position::new(line, 4));
@@ -159,18 +159,18 @@ async fn a_file_that_is_not_open_is_refused_instead_of_having_no_definitions() {
     let mut session = start(&tree, Mode::Definitions).await;
     let (file, source) = tree.source("a.py");
     let places = [ByteOffset::new(4)];
-    let error = session.definitions(&file, &source, &places).await.unwrap_err();
+    let error = session.locate(Question::Definition, &file, &source, &places).await.unwrap_err();
     assert!(matches!(error, LspError::NotOpen { .. }), "{error:?}");
     session.open(&file, &source).await.unwrap();
     let other = SourceText::from_text("def g(): ...\n");
-    let error = session.definitions(&file, &other, &places).await.unwrap_err();
+    let error = session.locate(Question::Definition, &file, &other, &places).await.unwrap_err();
     assert!(matches!(error, LspError::OtherText { .. }), "{error:?}");
-    let error = session.definitions(&file, &source, &[ByteOffset::new(99)]).await.unwrap_err();
+    let error = session.locate(Question::Definition, &file, &source, &[ByteOffset::new(99)]).await.unwrap_err();
     assert!(matches!(error, LspError::NoSuchPlace { .. }), "{error:?}");
     let error = session.references(&file, &source, ByteOffset::new(4)).await.unwrap_err();
     assert!(matches!(error, LspError::NoIndex), "{error:?}");
     session.close(&file).await.unwrap();
-    let error = session.definitions(&file, &source, &places).await.unwrap_err();
+    let error = session.locate(Question::Definition, &file, &source, &places).await.unwrap_err();
     assert!(matches!(error, LspError::NotOpen { .. }), "{error:?}");
 }
 
@@ -182,7 +182,7 @@ async fn another_text_of_an_open_file_replaces_the_first() {
     session.open(&file, &source).await.unwrap();
     let other = SourceText::from_text("def f(): ...\nf()\n");
     session.open(&file, &other).await.unwrap();
-    let answers = session.definitions(&file, &other, &[ByteOffset::new(13)]).await.unwrap();
+    let answers = session.locate(Question::Definition, &file, &other, &[ByteOffset::new(13)]).await.unwrap();
     assert_eq!(answers[0].len(), 1, "{answers:?}");
 }
 
@@ -263,7 +263,7 @@ async fn scripted(tree: &Tree, body: &str) -> Result<Vec<Vec<Target>>, LspError>
     let mut session = Session::start(&server, &tree.root).await?;
     let (file, source) = tree.source("a.py");
     session.open(&file, &source).await?;
-    let answers = session.definitions(&file, &source, &[ByteOffset::new(0); 40]).await;
+    let answers = session.locate(Question::Definition, &file, &source, &[ByteOffset::new(0); 40]).await;
     session.stop().await;
     answers
 }

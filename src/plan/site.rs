@@ -43,6 +43,8 @@ pub(crate) enum SiteKind {
     Export,
     /// A string in `__slots__`.
     Slot,
+    /// A key of a TypedDict.
+    Key,
     /// A name in a `global` or `nonlocal` statement.
     ScopeDeclaration,
     /// The property in `@x.setter`, `@x.deleter` or `@x.getter`.
@@ -54,7 +56,7 @@ pub(crate) enum SiteKind {
 }
 
 impl SiteKind {
-    pub(crate) const ALL: [Self; 16] = [
+    pub(crate) const ALL: [Self; 17] = [
         Self::Call,
         Self::Value,
         Self::Annotation,
@@ -67,6 +69,7 @@ impl SiteKind {
         Self::KeywordLabel,
         Self::Export,
         Self::Slot,
+        Self::Key,
         Self::ScopeDeclaration,
         Self::Accessor,
         Self::TypeComment,
@@ -87,6 +90,7 @@ impl SiteKind {
             Self::KeywordLabel => "keyword-label",
             Self::Export => "export",
             Self::Slot => "slot",
+            Self::Key => "key",
             Self::ScopeDeclaration => "scope-declaration",
             Self::Accessor => "accessor",
             Self::TypeComment => "type-comment",

@@ -17,6 +17,6 @@ pub(crate) use imports::{ImportClause, ImportRef};
 pub(crate) use interpolated::{Interpolated, InterpolatedKind, strings_around, unreadable_before_312};
 pub(crate) use mentions::{is_identifier, longer_words, words};
 pub(crate) use module::{
-    Declaration, DeclarationKind, Module, NameToken, Role, StringUse, TextKind, Usage, Within, parses,
+    Declaration, DeclarationKind, Module, NameToken, Owner, Role, StringUse, TextKind, Tie, Usage, Within, parses,
 };
 pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind};

@@ -38,18 +38,20 @@ pub(crate) enum Role {
     ImportAlias,
     /// In a `global` or `nonlocal` statement.
     Declared,
-    /// The content of a string in `__all__`.
-    Exported,
+    /// The content of a string that names a variable of its scope: in `__all__`, in `T = TypeVar("T")`.
+    Spelled,
     /// The content of a string in `__slots__`.
     Slot,
     /// A component, not the first, of a string that is a dotted name or `module:attribute`.
     Dotted,
+    /// The content of a string that is used as a key.
+    Key,
 }
 
 impl Role {
     /// Whether the identifier stands alone, so that scopes say what it refers to.
     pub(crate) const fn is_plain(self) -> bool {
-        matches!(self, Self::Load | Self::Store | Self::Delete | Self::Declared | Self::Exported)
+        matches!(self, Self::Load | Self::Store | Self::Delete | Self::Declared | Self::Spelled)
     }
 
     pub(crate) const fn is_attribute(self) -> bool {
@@ -72,9 +74,10 @@ impl Role {
             Self::ImportName => "a name that is imported",
             Self::ImportAlias => "the new name of what is imported",
             Self::Declared => "a name in a `global` or `nonlocal` statement",
-            Self::Exported => "a string in `__all__`",
+            Self::Spelled => "a string that names a variable",
             Self::Slot => "a string in `__slots__`",
             Self::Dotted => "part of a string that is a dotted name",
+            Self::Key => "a string that is a key",
         }
     }
 
@@ -109,6 +112,7 @@ pub(crate) enum Usage {
     Export,
     Slot,
     String,
+    Key,
     ScopeDeclaration,
     /// The property in `@x.setter`.
     Accessor,
@@ -125,6 +129,25 @@ pub(crate) enum Within {
     Text,
 }
 
+/// What ties a label or a key to the object whose field it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Tie {
+    /// `replace(object, label=…)` and its like, where that is what the callee does.
+    Copies,
+    /// `case Class(label=…)`
+    Matches,
+    /// `object.get("key")`, `"key" in object`, `object: Class = {"key": …}`, where it is a TypedDict.
+    Keys,
+}
+
+/// The name whose type has the field that a label or a key names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Owner {
+    /// Where that name starts.
+    pub(crate) at: ByteOffset,
+    pub(crate) tie: Tie,
+}
+
 /// One identifier of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct NameToken {
@@ -137,6 +160,8 @@ pub(crate) struct NameToken {
     pub(crate) region: ByteSpan,
     /// What stands before the dot of an attribute, or of a component of a dotted string.
     pub(crate) receiver: Option<ByteSpan>,
+    /// Who has the field that a label or a key names, where no server says so at the place itself.
+    pub(crate) owner: Option<Owner>,
     pub(crate) within: Within,
     /// The arms of compound statements around it, outermost first.
     pub(crate) arms: Rc<[Arm]>,
@@ -219,7 +244,7 @@ pub(crate) struct AssignedAlias {
 #[derive(Debug)]
 pub(crate) struct Module {
     names: BTreeMap<ByteOffset, NameToken>,
-    dotted: BTreeMap<ByteOffset, NameToken>,
+    in_strings: BTreeMap<ByteOffset, NameToken>,
     texts: Vec<(ByteSpan, TextKind)>,
     /// String literals that may name something at run time.
     pub(crate) plain_strings: Vec<PlainString>,
@@ -277,7 +302,7 @@ impl Module {
         Self {
             names: walked.names,
             texts,
-            dotted: walked.dotted,
+            in_strings: walked.in_strings,
             plain_strings: walked.plain_strings,
             scopes: walked.scopes,
             imports: walked.imports,
@@ -304,14 +329,14 @@ impl Module {
         span.contains(place).then_some(*kind)
     }
 
-    /// The components of strings that are dotted names, but for the first of each, by their places.
-    pub(crate) fn dotted(&self) -> impl Iterator<Item = &NameToken> {
-        self.dotted.values()
+    /// What may be names in strings: the components, but for the first, of those that are dotted names, and keys.
+    pub(crate) fn in_strings(&self) -> impl Iterator<Item = &NameToken> {
+        self.in_strings.values()
     }
 
-    /// The component of a dotted string that is exactly this.
-    pub(crate) fn dotted_at(&self, name: ByteSpan) -> Option<&NameToken> {
-        self.dotted.get(&name.start()).filter(|token| token.span == name)
+    /// What may be a name in a string and is exactly this.
+    pub(crate) fn in_string_at(&self, name: ByteSpan) -> Option<&NameToken> {
+        self.in_strings.get(&name.start()).filter(|token| token.span == name)
     }
 
     /// The import clause whose name, module or alias token starts at the offset.

@@ -19,11 +19,13 @@ use crate::text::{ByteOffset, ByteSpan};
 use super::doctest::{self, Example, Places};
 use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
-use super::mentions::is_identifier;
 use super::module::{
-    AssignedAlias, Declaration, DeclarationKind, NameToken, PlainString, Role, StringUse, Usage, Within, span,
+    AssignedAlias, Declaration, DeclarationKind, NameToken, Owner, PlainString, Role, StringUse, Usage, Within, span,
 };
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
+
+mod fields;
+mod strings;
 
 /// What takes types in brackets, wherever it stands.
 const TYPE_FORMS: [&str; 27] = [
@@ -60,8 +62,8 @@ const TYPE_FORMS: [&str; 27] = [
 #[derive(Default)]
 pub(super) struct Walked {
     pub(super) names: BTreeMap<ByteOffset, NameToken>,
-    /// Components of strings that are dotted names, which are identifiers only by convention.
-    pub(super) dotted: BTreeMap<ByteOffset, NameToken>,
+    /// What stands in strings and is an identifier only by convention: dotted names, keys.
+    pub(super) in_strings: BTreeMap<ByteOffset, NameToken>,
     pub(super) docstrings: Vec<ByteSpan>,
     pub(super) plain_strings: Vec<PlainString>,
     pub(super) scopes: Scopes,
@@ -151,6 +153,7 @@ impl Walk<'_> {
             usage,
             region,
             receiver: None,
+            owner: None,
             within: self.within,
             arms: Rc::clone(&self.arms),
             order: self.next_order(),
@@ -604,17 +607,7 @@ impl Walk<'_> {
             let lead = part.len() - part.trim_start().len();
             let from = start + at + lead;
             let Some(place) = text_range(from, from + part.trim().len()).map(|range| self.span(range)) else { return };
-            let token = NameToken {
-                span: place,
-                role: Role::ImportModule,
-                scope: self.scope,
-                usage: Usage::Import,
-                region: self.span(statement),
-                receiver: None,
-                within: self.within,
-                arms: Rc::clone(&self.arms),
-                order: self.next_order(),
-            };
+            let token = self.token(place, Role::ImportModule, Usage::Import, self.span(statement));
             self.found.names.insert(place.start(), token);
             at += part.len() + 1;
         }
@@ -631,89 +624,10 @@ impl Walk<'_> {
         self.found.assigned_aliases.push(AssignedAlias { name: self.span(name.range), value: self.span(value), scope });
     }
 
-    /// The strings that an assignment to `__all__` or `__slots__` makes names of.
-    fn listed_strings(&mut self, target: &Expr, value: &Expr) {
-        let Expr::Name(target) = target else { return };
-        match target.id.as_str() {
-            "__all__" if self.scope == ScopeId::MODULE => self.names_in_strings(value, Role::Exported, Usage::Export),
-            "__slots__" if self.found.scopes.kind(self.scope) == ScopeKind::Class => {
-                self.names_in_strings(value, Role::Slot, Usage::Slot);
-            }
-            _ => {}
-        }
-    }
-
-    /// `__all__.extend(["f"])`, `__all__.append("f")`, `__all__.remove("f")`.
-    fn strings_added_to_all(&mut self, call: &ast::ExprCall) {
-        let Expr::Attribute(method) = &*call.func else { return };
-        let is_all = matches!(&*method.value, Expr::Name(name) if name.id.as_str() == "__all__");
-        if is_all && matches!(method.attr.as_str(), "extend" | "append" | "remove") {
-            call.arguments.args.iter().for_each(|added| self.names_in_strings(added, Role::Exported, Usage::Export));
-        }
-    }
-
-    fn names_in_strings(&mut self, value: &Expr, role: Role, usage: Usage) {
-        match value {
-            Expr::StringLiteral(literal) => self.name_in_string(literal, role, usage),
-            Expr::List(ast::ExprList { elts, .. })
-            | Expr::Tuple(ast::ExprTuple { elts, .. })
-            | Expr::Set(ast::ExprSet { elts, .. }) => {
-                for element in elts {
-                    self.names_in_strings(element, role, usage);
-                }
-            }
-            Expr::BinOp(sum) => {
-                self.names_in_strings(&sum.left, role, usage);
-                self.names_in_strings(&sum.right, role, usage);
-            }
-            // The keys of `__slots__ = {"x": "what x is"}`.
-            Expr::Dict(dict) => {
-                dict.items
-                    .iter()
-                    .filter_map(|i| i.key.as_ref())
-                    .for_each(|key| self.names_in_strings(key, role, usage));
-            }
-            _ => {}
-        }
-    }
-
-    /// A string whose content is an identifier, as written: neither escaped nor put together of several.
-    fn name_in_string(&mut self, literal: &ast::ExprStringLiteral, role: Role, usage: Usage) {
-        let [part] = literal.value.as_slice() else { return };
-        let content = part.content_range();
-        if is_identifier(&part.value) && self.source.get(span(content).range()) == Some(&*part.value) {
-            let within = std::mem::replace(&mut self.within, Within::Text);
-            self.name(content, role, usage, self.span(part.range));
-            self.within = within;
-        }
-    }
-
-    /// The components of `"pkg.mod.f"` or `"pkg.mod:f"`, where that is how the string is written.
-    fn dotted_string(&mut self, literal: &ast::ExprStringLiteral) {
-        let [part] = literal.value.as_slice() else { return };
-        let content = self.span(part.content_range());
-        let text = self.source.get(span(part.content_range()).range()).unwrap_or_default();
-        let one_colon = text.matches(':').count() <= 1;
-        if !one_colon || *text != *part.value || !text.split(['.', ':']).all(is_identifier) {
-            return;
-        }
-        let region = self.span(part.range);
-        let within = std::mem::replace(&mut self.within, Within::Text);
-        for (dot, _) in text.match_indices(['.', ':']) {
-            let start = content.start().get() + dot + 1;
-            let rest = text.get(dot + 1..).unwrap_or_default();
-            let end = start + rest.find(['.', ':']).unwrap_or(rest.len());
-            let mut token = self.token(ByteSpan::new(start, end), Role::Dotted, Usage::String, region);
-            token.receiver = Some(ByteSpan::new(content.start().get(), start - 1));
-            self.found.dotted.insert(token.span.start(), token);
-        }
-        self.within = within;
-    }
-
     /// What a module imports and lists in `__all__` it exports.
     fn note_reexports(&mut self) {
         let text = |place: ByteSpan| self.source.get(place.range());
-        let exported = self.found.names.values().filter(|token| token.role == Role::Exported);
+        let exported = self.found.names.values().filter(|token| token.usage == Usage::Export);
         let exported: BTreeSet<&str> = exported.filter_map(|token| text(token.span)).collect();
         let clauses = self.found.imports.iter().filter(|clause| clause.scope == ScopeId::MODULE);
         let reexports = clauses.filter(|clause| exported.contains(clause.bound_name()));
@@ -759,19 +673,6 @@ impl Walk<'_> {
         }
         self.annotation = annotation;
         self.within = within;
-    }
-
-    fn key_string(&mut self, key: &Expr) {
-        if self.annotation.is_none() {
-            self.plain_string(key, &StringUse::Key);
-        }
-    }
-
-    fn plain_string(&mut self, expr: &Expr, usage: &StringUse) {
-        let Expr::StringLiteral(literal) = expr else { return };
-        for part in &literal.value {
-            self.found.plain_strings.push(PlainString { span: self.span(part.content_range()), usage: usage.clone() });
-        }
     }
 
     fn comprehension_scope(&mut self, generators: &[ast::Comprehension], walk_rest: impl FnOnce(&mut Self)) {
@@ -841,14 +742,16 @@ impl Walk<'_> {
         for argument in call.arguments.args.iter().chain(values) {
             self.plain_string(argument, &StringUse::Argument(callee.clone()));
         }
+        self.key_in_call(call);
         self.visit_expr(&call.func);
         let types = type_arguments(callee.as_deref(), &call.arguments);
+        let owner = self.copied(call);
         self.outside_annotation(|walk| {
             for argument in &call.arguments.args {
                 walk.argument(argument, &types);
             }
             for keyword in &call.arguments.keywords {
-                walk.label(keyword);
+                walk.label(keyword, owner);
                 walk.argument(&keyword.value, &types);
             }
         });
@@ -863,9 +766,9 @@ impl Walk<'_> {
         }
     }
 
-    fn label(&mut self, keyword: &ast::Keyword) {
+    fn label(&mut self, keyword: &ast::Keyword, owner: Option<Owner>) {
         if let Some(label) = &keyword.arg {
-            self.name(label.range, Role::KeywordLabel, Usage::KeywordLabel, self.span(keyword.range));
+            self.field_label(label.range, keyword.range, owner);
         }
     }
 
@@ -902,6 +805,7 @@ impl Walk<'_> {
             Stmt::Assign(assign) => {
                 for target in &assign.targets {
                     self.listed_strings(target, &assign.value);
+                    self.repeated_name(target, &assign.value);
                     self.assigned_alias(target, &assign.value);
                 }
                 visitor::walk_stmt(self, stmt);
@@ -913,6 +817,7 @@ impl Walk<'_> {
             Stmt::AnnAssign(assign) => {
                 if let Some(value) = &assign.value {
                     self.listed_strings(&assign.target, value);
+                    self.repeated_name(&assign.target, value);
                     self.assigned_alias(&assign.target, value);
                 }
                 match &assign.value {
@@ -922,6 +827,9 @@ impl Walk<'_> {
                         self.visit_expr(&assign.target);
                     }
                     _ => visitor::walk_stmt(self, stmt),
+                }
+                if let Some(Expr::Dict(dict)) = assign.value.as_deref() {
+                    self.keys_of(dict, &assign.target);
                 }
             }
             Stmt::TypeAlias(alias) => {
@@ -992,11 +900,15 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 self.type_parameters_given(last_name(&subscript.value), &subscript.slice);
             }
             Expr::Subscript(subscript) => {
-                self.key_string(&subscript.slice);
+                self.key(&subscript.slice, None);
                 visitor::walk_expr(self, expr);
             }
             Expr::Dict(dict) => {
-                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| self.key_string(key));
+                dict.items.iter().filter_map(|item| item.key.as_ref()).for_each(|key| self.plain_key(key));
+                visitor::walk_expr(self, expr);
+            }
+            Expr::Compare(compare) => {
+                self.key_looked_for(compare);
                 visitor::walk_expr(self, expr);
             }
             Expr::Lambda(lambda) => {
@@ -1035,7 +947,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
     }
 
     fn visit_keyword(&mut self, keyword: &'a ast::Keyword) {
-        self.label(keyword);
+        self.label(keyword, None);
         self.visit_expr(&keyword.value);
     }
 
@@ -1074,12 +986,10 @@ impl<'a> Visitor<'a> for Walk<'_> {
             self.simple_name(name.range, Role::Store);
             self.bind_variable(name.as_str(), name.range);
         }
+        if let ast::Pattern::MatchClass(class) = pattern {
+            self.class_pattern_labels(class);
+        }
         visitor::walk_pattern(self, pattern);
-    }
-
-    fn visit_pattern_keyword(&mut self, keyword: &'a ast::PatternKeyword) {
-        self.name(keyword.attr.range, Role::KeywordLabel, Usage::KeywordLabel, self.span(keyword.range));
-        self.visit_pattern(&keyword.pattern);
     }
 }
 

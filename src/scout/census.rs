@@ -158,9 +158,10 @@ fn judge_alone(facts: &Facts) -> Judgement {
         | Role::Store
         | Role::Delete
         | Role::Declared
-        | Role::Exported
+        | Role::Spelled
         | Role::Slot
         | Role::Dotted
+        | Role::Key
         | Role::AttributeLoad
         | Role::AttributeStore => judge_use(facts),
     }
@@ -245,7 +246,7 @@ fn judge_use(facts: &Facts) -> Judgement {
             Reason::KeywordLabel,
             "a keyword argument that nothing ties to a parameter or a field",
         ),
-        _ if matches!(facts.role, Role::Exported | Role::Slot) => Judgement::unresolved(
+        _ if matches!(facts.role, Role::Spelled | Role::Slot) => Judgement::unresolved(
             Rule::NothingKnown,
             Reason::ExactString,
             "listed in `__all__` or `__slots__`, and nothing here declares it",

@@ -61,8 +61,9 @@ fn name_of(module: &str, loaded: &Loaded, span: ByteSpan) -> String {
         | Role::ImportName
         | Role::ImportAlias
         | Role::Declared
-        | Role::Exported
+        | Role::Spelled
         | Role::Slot
-        | Role::Dotted => join(&names),
+        | Role::Dotted
+        | Role::Key => join(&names),
     }
 }

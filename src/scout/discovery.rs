@@ -56,6 +56,14 @@ pub(crate) trait Definitions {
         file: &RelPath,
         at: &[ByteOffset],
     ) -> Result<Vec<Vec<Place>>, ScoutError>;
+
+    /// The same for the types of names: where the classes of what they stand for are declared.
+    async fn types(
+        &mut self,
+        codebase: &mut Codebase,
+        file: &RelPath,
+        at: &[ByteOffset],
+    ) -> Result<Vec<Vec<Place>>, ScoutError>;
 }
 
 /// Answers what uses a declaration group: a cross-check of the census.

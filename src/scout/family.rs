@@ -163,7 +163,7 @@ impl Hierarchy {
 }
 
 /// Where the bases that a class of a file names are defined.
-async fn bases(
+pub(super) async fn bases(
     codebase: &mut Codebase,
     definitions: &mut impl Definitions,
     file: &RelPath,
@@ -181,7 +181,7 @@ async fn bases(
 }
 
 /// The class of the workspace that is declared at a place.
-fn class_at(codebase: &mut Codebase, place: &Place) -> Option<(Class, RelPath)> {
+pub(super) fn class_at(codebase: &mut Codebase, place: &Place) -> Option<(Class, RelPath)> {
     let PlaceFile::Inside(file) = &place.file else { return None };
     let loaded = codebase.load(file)?;
     let declaration = loaded.module.declaration_at(place.span).filter(|d| d.kind == DeclarationKind::Class)?;

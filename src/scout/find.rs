@@ -3,6 +3,7 @@
 mod evidence;
 mod ledger;
 mod opinion;
+mod owners;
 mod testimony;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -149,8 +150,8 @@ impl<'c> Scout<'c> {
             return Ok(());
         }
         let answers = definitions.definitions(self.codebase, file, &questions).await?;
-        self.answers.extend(questions.into_iter().map(|at| (file.clone(), at)).zip(answers));
-        Ok(())
+        self.answers.extend(questions.iter().map(|at| (file.clone(), *at)).zip(answers));
+        self.ask_owners(definitions, file, &loaded, &questions).await
     }
 
     /// The tokens about which a server has to be asked yet.
@@ -160,6 +161,7 @@ impl<'c> Scout<'c> {
         let tokens = loaded
             .module
             .names()
+            .chain(loaded.module.in_strings())
             .filter(|token| text_of(&loaded.source, token).is_some_and(|text| names.contains(text)))
             .filter(|token| token.is_asked() && !answers.contains_key(&(file.clone(), token.span.start())))
             .filter(|token| self.may_be_mention(file, loaded, token));
@@ -169,9 +171,12 @@ impl<'c> Scout<'c> {
     /// Whether a token spelled like the symbol or an alias stands where that name can mean the symbol.
     fn may_be_mention(&self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
         let Some(text) = text_of(&loaded.source, token) else { return false };
+        if token.role == Role::Key {
+            return text == self.name && self.group.kind == SymbolKind::Attribute;
+        }
         text == self.name
             || match token.role {
-                Role::Load | Role::Store | Role::Delete | Role::Declared | Role::Exported => {
+                Role::Load | Role::Store | Role::Delete | Role::Declared | Role::Spelled => {
                     match self.variable_of(file, loaded, token) {
                         Some(variable) => self.holders.holds(&variable),
                         None => self.star_import_brings(file, loaded, text),
@@ -185,7 +190,8 @@ impl<'c> Scout<'c> {
                 | Role::KeywordLabel
                 | Role::ImportModule
                 | Role::Slot
-                | Role::Dotted => false,
+                | Role::Dotted
+                | Role::Key => false,
             }
     }
 

@@ -73,6 +73,7 @@ const fn other_kind(kind: SiteKind) -> Option<&'static str> {
         SiteKind::Import | SiteKind::ReExport => Some("an import, not a call"),
         SiteKind::String => Some("a string, not a call"),
         SiteKind::KeywordLabel => Some("the label of an argument, not a call"),
+        SiteKind::Key => Some("a key, not a call"),
         SiteKind::Export | SiteKind::Slot => Some("a string in a list of names, not a call"),
         SiteKind::ScopeDeclaration => Some("a `global` or `nonlocal` statement, not a call"),
         SiteKind::Doctest => Some("an example in a docstring, which no type checker reads: edit it by hand"),

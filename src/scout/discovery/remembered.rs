@@ -16,11 +16,16 @@ use super::{Definitions, Discovery, GroupQuestion, Place, PlaceFile};
 /// Uses of a declaration group, by their name tokens.
 pub(crate) type Uses = BTreeSet<(RelPath, ByteSpan)>;
 
+/// Places that were named in answer to a question at an offset.
+pub(crate) type Places = BTreeMap<(RelPath, ByteOffset), Vec<Place>>;
+
 /// Answers of the backends about one state of a workspace.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Facts {
     /// Where the name at an offset is defined.
-    pub(crate) definitions: BTreeMap<(RelPath, ByteOffset), Vec<Place>>,
+    pub(crate) definitions: Places,
+    /// Where the type of the name at an offset is.
+    pub(crate) types: Places,
     /// By a digest of the source and of the question.
     pub(crate) uses: BTreeMap<String, Uses>,
     /// Whether something came in since they were read.
@@ -50,20 +55,39 @@ impl<D: Definitions> Definitions for Remembered<'_, D> {
         file: &RelPath,
         at: &[ByteOffset],
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        let key = |at: &ByteOffset| (file.clone(), *at);
-        let new: Vec<ByteOffset> = {
-            let facts = self.facts.borrow();
-            at.iter().filter(|at| !facts.definitions.contains_key(&key(at))).copied().collect()
-        };
+        let new = not_in(&self.facts.borrow().definitions, file, at);
         if !new.is_empty() {
             let answers = self.backend.definitions(codebase, file, &new).await?;
             let mut facts = self.facts.borrow_mut();
-            facts.definitions.extend(new.iter().map(key).zip(answers));
+            facts.definitions.extend(new.into_iter().zip(answers).map(|(at, places)| ((file.clone(), at), places)));
             facts.grown = true;
         }
-        let facts = self.facts.borrow();
-        Ok(at.iter().map(|at| facts.definitions.get(&key(at)).cloned().unwrap_or_default()).collect())
+        Ok(recall(&self.facts.borrow().definitions, file, at))
     }
+
+    async fn types(
+        &mut self,
+        codebase: &mut Codebase,
+        file: &RelPath,
+        at: &[ByteOffset],
+    ) -> Result<Vec<Vec<Place>>, ScoutError> {
+        let new = not_in(&self.facts.borrow().types, file, at);
+        if !new.is_empty() {
+            let answers = self.backend.types(codebase, file, &new).await?;
+            let mut facts = self.facts.borrow_mut();
+            facts.types.extend(new.into_iter().zip(answers).map(|(at, places)| ((file.clone(), at), places)));
+            facts.grown = true;
+        }
+        Ok(recall(&self.facts.borrow().types, file, at))
+    }
+}
+
+fn not_in(known: &Places, file: &RelPath, at: &[ByteOffset]) -> Vec<ByteOffset> {
+    at.iter().filter(|at| !known.contains_key(&(file.clone(), **at))).copied().collect()
+}
+
+fn recall(known: &Places, file: &RelPath, at: &[ByteOffset]) -> Vec<Vec<Place>> {
+    at.iter().map(|at| known.get(&(file.clone(), *at)).cloned().unwrap_or_default()).collect()
 }
 
 /// What is known already, or an answer with the key under which it will be.

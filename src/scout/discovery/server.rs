@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::lsp::{Server, Session, Target, TargetFile};
+use crate::lsp::{Question, Server, Session, Target, TargetFile};
 use crate::plan::Source;
 use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
@@ -29,10 +29,11 @@ impl ServerDefinitions {
     }
 }
 
-impl Definitions for ServerDefinitions {
-    async fn definitions(
+impl ServerDefinitions {
+    async fn ask(
         &mut self,
         codebase: &mut Codebase,
+        question: Question,
         file: &RelPath,
         at: &[ByteOffset],
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
@@ -42,9 +43,29 @@ impl Definitions for ServerDefinitions {
         }
         let session = self.session.as_mut().expect("the session was started just now");
         session.open(file, &loaded.source).await?;
-        let answers = session.definitions(file, &loaded.source, at).await?;
+        let answers = session.locate(question, file, &loaded.source, at).await?;
         session.close(file).await?;
         Ok(answers.iter().map(|targets| targets.iter().filter_map(|t| place(codebase, t)).collect()).collect())
+    }
+}
+
+impl Definitions for ServerDefinitions {
+    async fn definitions(
+        &mut self,
+        codebase: &mut Codebase,
+        file: &RelPath,
+        at: &[ByteOffset],
+    ) -> Result<Vec<Vec<Place>>, ScoutError> {
+        self.ask(codebase, Question::Definition, file, at).await
+    }
+
+    async fn types(
+        &mut self,
+        codebase: &mut Codebase,
+        file: &RelPath,
+        at: &[ByteOffset],
+    ) -> Result<Vec<Vec<Place>>, ScoutError> {
+        self.ask(codebase, Question::TypeDefinition, file, at).await
     }
 }
 

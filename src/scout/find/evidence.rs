@@ -58,9 +58,10 @@ impl Scout<'_> {
             | Role::KeywordLabel
             | Role::ImportName
             | Role::Declared
-            | Role::Exported
+            | Role::Spelled
             | Role::Slot
-            | Role::Dotted => {}
+            | Role::Dotted
+            | Role::Key => {}
         }
         let mut places = self.answers_of(voice).get(&(file.clone(), token.span.start())).cloned().unwrap_or_default();
         if token.role == Role::KeywordLabel {

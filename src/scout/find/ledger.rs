@@ -102,14 +102,14 @@ impl Scout<'_> {
         for word in words {
             match loaded.module.name_at(word.start()).filter(|token| token.span == word) {
                 Some(token) => self.name_mention(file, loaded, token, parts),
-                None => match loaded.module.dotted_at(word).filter(|token| self.is_named_by(loaded, token)) {
+                None => match loaded.module.in_string_at(word).filter(|t| self.is_meant(file, loaded, t)) {
                     Some(token) => self.name_mention(file, loaded, token, parts),
                     None => self.text_mention(file, loaded, word, parts),
                 },
             }
         }
         let aliases = self.holders.names();
-        for token in loaded.module.names().chain(loaded.module.dotted()) {
+        for token in loaded.module.names().chain(loaded.module.in_strings()) {
             let alias = text_of(&loaded.source, token).unwrap_or_default();
             if alias != self.name && aliases.contains(alias) && self.is_alias_mention(file, loaded, token) {
                 parts.counted += 1;
@@ -142,6 +142,14 @@ impl Scout<'_> {
         parts.files.push(ListedFile { file: file.clone(), revision: loaded.source.revision().clone(), state });
     }
 
+    /// Whether a string, or part of one, is a name beyond what convention makes of it.
+    fn is_meant(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
+        match token.role {
+            Role::Key => matches!(self.definition(file, loaded, token), Answer::Group | Answer::Elsewhere(_)),
+            _ => self.is_named_by(loaded, token),
+        }
+    }
+
     pub(super) fn is_alias_mention(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
         match token.role {
             Role::AttributeLoad | Role::AttributeStore => {
@@ -162,9 +170,10 @@ impl Scout<'_> {
             | Role::KeywordLabel
             | Role::ImportModule
             | Role::Declared
-            | Role::Exported
+            | Role::Spelled
             | Role::Slot => self.may_be_mention(file, loaded, token),
             Role::Dotted => self.is_named_by(loaded, token),
+            Role::Key => false,
         }
     }
 
@@ -255,9 +264,9 @@ impl Scout<'_> {
             StringUse::Argument(Some(callee)) if NAMING_CALLS.contains(&callee.as_str()) => {
                 Some(format!("looked up by name, in a call of `{callee}`"))
             }
-            StringUse::Key if self.group.kind == SymbolKind::Attribute => {
-                Some("a key that may be the field of a TypedDict".to_owned())
-            }
+            StringUse::Key if self.group.kind == SymbolKind::Attribute => Some(
+                "a key that may be the field: of a TypedDict, or of an object that is read as a mapping".to_owned(),
+            ),
             StringUse::Argument(_) | StringUse::Key => None,
         }
     }
@@ -330,7 +339,8 @@ struct Parts {
 
 /// The region and the kind of the use whose name stands at `span`; `None` where no name is used there.
 pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteKind)> {
-    let token = module.name_at(span.start()).filter(|token| token.span == span).or_else(|| module.dotted_at(span))?;
+    let token =
+        module.name_at(span.start()).filter(|token| token.span == span).or_else(|| module.in_string_at(span))?;
     token.role.uses().then(|| (token.region, site_kind(token)))
 }
 
@@ -350,6 +360,7 @@ fn site_kind(token: &NameToken) -> SiteKind {
         Usage::Export => SiteKind::Export,
         Usage::Slot => SiteKind::Slot,
         Usage::String => SiteKind::String,
+        Usage::Key => SiteKind::Key,
         Usage::ScopeDeclaration => SiteKind::ScopeDeclaration,
         Usage::Accessor => SiteKind::Accessor,
     }

@@ -122,9 +122,9 @@ impl Cache {
         if !fits || !stored.site_packages.iter().all(is_current) {
             return None;
         }
-        let mut facts = Facts::default();
-        facts.definitions = stored.definitions.into_iter().map(answer).collect::<Option<_>>()?;
-        facts.types = stored.types.into_iter().map(answer).collect::<Option<_>>()?;
+        let definitions = stored.definitions.into_iter().map(answer).collect::<Option<_>>()?;
+        let types = stored.types.into_iter().map(answer).collect::<Option<_>>()?;
+        let mut facts = Facts { definitions, types, ..Facts::default() };
         for (question, uses) in stored.uses {
             let uses = uses.into_iter().map(|(file, start, end)| Some((RelPath::new(&file).ok()?, span(start, end)?)));
             facts.uses.insert(question, uses.collect::<Option<Uses>>()?);

@@ -43,7 +43,7 @@ pub(crate) enum SiteKind {
     Export,
     /// A string in `__slots__`.
     Slot,
-    /// A key of a TypedDict.
+    /// A key of a `TypedDict`.
     Key,
     /// A name in a `global` or `nonlocal` statement.
     ScopeDeclaration,

@@ -136,7 +136,7 @@ pub(crate) enum Tie {
     Copies,
     /// `case Class(label=…)`
     Matches,
-    /// `object.get("key")`, `"key" in object`, `object: Class = {"key": …}`, where it is a TypedDict.
+    /// `object.get("key")`, `"key" in object`, `object: Class = {"key": …}`, where it is a `TypedDict`.
     Keys,
 }
 

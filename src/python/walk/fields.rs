@@ -10,7 +10,7 @@ use crate::python::module::{Owner, Role, StringUse, Tie, Usage, span};
 
 /// Functions that copy their first argument with other values for some of its fields.
 const COPYING_CALLS: [&str; 2] = ["replace", "evolve"];
-/// Methods of a TypedDict that take a key first.
+/// Methods of a `TypedDict` that take a key first.
 const KEYED_METHODS: [&str; 3] = ["get", "pop", "setdefault"];
 
 impl Walk<'_> {

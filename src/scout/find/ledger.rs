@@ -144,9 +144,10 @@ impl Scout<'_> {
 
     /// Whether a string, or part of one, is a name beyond what convention makes of it.
     fn is_meant(&mut self, file: &RelPath, loaded: &Loaded, token: &NameToken) -> bool {
-        match token.role {
-            Role::Key => matches!(self.definition(file, loaded, token), Answer::Group | Answer::Elsewhere(_)),
-            _ => self.is_named_by(loaded, token),
+        if token.role == Role::Key {
+            matches!(self.definition(file, loaded, token), Answer::Group | Answer::Elsewhere(_))
+        } else {
+            self.is_named_by(loaded, token)
         }
     }
 

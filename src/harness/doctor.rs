@@ -248,7 +248,7 @@ fn opinion_check(options: &FindOptions) -> Check {
 async fn workspace_check(workspace: &ProjectRoot, pyrefly: Option<&Pyrefly>) -> Check {
     let (state, detail) = match Codebase::open(workspace) {
         Ok(codebase) => {
-            let files: Vec<RelPath> = codebase.files().cloned().collect();
+            let files: Vec<RelPath> = codebase.checked_files().cloned().collect();
             covered(workspace, &files, pyrefly).await
         }
         Err(ScoutError::NoPython { .. }) => (CheckState::Missing, "no Python file".to_owned()),

@@ -282,7 +282,7 @@ fn region_around(worklist: &Worklist, spot: &Spot<'_>) -> Option<String> {
 }
 
 fn token_at(source: &SourceText, spot: &Spot<'_>) -> String {
-    let module = Module::parse(source, spot.file.extension() == Some("pyi"));
+    let Some(module) = Module::of_file(source, spot.file.extension()) else { return "no Python".to_owned() };
     if let Some(token) = module.names().find(|token| token.span.touches(spot.offset)) {
         return format!("`{}`, {}", source.slice(token.span).unwrap_or_default(), token.role.describe());
     }

@@ -61,6 +61,7 @@ pub(super) fn by_kind(sites: Vec<Site>, wanted: &[SiteKind]) -> (Vec<Site>, Vec<
     let others = others.into_iter().filter(|site| !site.kind.only_names());
     let why = |site: &Site| match site.kind {
         SiteKind::Value => "passed as a value: whoever calls it chooses the arguments".to_owned(),
+        SiteKind::Cell => "a cell of a notebook, which no type checker reads: edit it by hand".to_owned(),
         SiteKind::Doctest => "an example in a docstring, which no type checker reads: edit it by hand".to_owned(),
         SiteKind::Call
         | SiteKind::Annotation

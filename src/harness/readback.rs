@@ -54,9 +54,9 @@ fn current_files(workspace: &ProjectRoot, name: &str, read: &ReadBack) -> Result
         let bytes = std::fs::read(workspace.join(&listed.file)).unwrap_or_default();
         match SourceText::from_bytes(bytes) {
             Ok(source) if *source.revision() == listed.revision => {
-                let stub = workspace.join(&listed.file).extension().is_some_and(|extension| extension == "pyi");
-                let module = Module::parse(&source, stub);
-                files.insert(listed.file.clone(), (source, module));
+                if let Some(module) = Module::of_file(&source, listed.file.extension()) {
+                    files.insert(listed.file.clone(), (source, module));
+                }
             }
             _ => stale.push(listed.file.clone()),
         }

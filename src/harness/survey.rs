@@ -120,7 +120,7 @@ fn note_of(import: &Unrooted, workspace: &ProjectRoot) -> String {
 fn left_out_note(project: &ProjectConfig, workspace: &ProjectRoot, codebase: &Codebase) -> Option<String> {
     let configuration = project.config_file.as_ref()?.file_name()?.display();
     let is_left_out = |path: &PathBuf| !project.covered.contains(path) && !project.obstacles.contains_key(path);
-    let files: Vec<PathBuf> = codebase.files().map(|file| workspace.join(file)).collect();
+    let files: Vec<PathBuf> = codebase.checked_files().map(|file| workspace.join(file)).collect();
     let left_out: Vec<&PathBuf> = files.iter().filter(|path| is_left_out(path)).collect();
     let example = name_of_root(left_out.first()?, workspace);
     let (count, all) = (left_out.len(), files.len());

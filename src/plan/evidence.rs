@@ -120,6 +120,7 @@ pub(crate) enum Rule {
     OpinionAgainstDefinition,
     InText,
     InBrokenText,
+    InMagic,
     Keyword,
 }
 
@@ -150,6 +151,7 @@ impl Rule {
             Self::OpinionAgainstDefinition => "opinion-against-definition",
             Self::InText => "in-text",
             Self::InBrokenText => "in-broken-text",
+            Self::InMagic => "in-magic",
             Self::Keyword => "keyword",
         }
     }
@@ -187,6 +189,7 @@ impl Rule {
             }
             Self::InText => "a name in a comment, a docstring or a string is text",
             Self::InBrokenText => "behind a syntax error nobody knows what is text",
+            Self::InMagic => "nobody reads what isn't plain Python in a notebook",
             Self::Keyword => "a keyword of the language is no name",
         }
     }

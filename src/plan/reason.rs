@@ -35,7 +35,9 @@ impl Reason {
             Self::NotUtf8 => "the file isn't UTF-8",
             Self::Unreadable => "the file can't be read",
             Self::NotCovered => "the type checker doesn't read this kind of file or this folder",
-            Self::Notebook => "a notebook, whose cells have no positions in the file",
+            Self::Notebook => {
+                "a notebook, which no type checker reads: imports and scopes say what its names are, where it is plain Python"
+            }
             Self::Generated => "a generated or vendored file",
             Self::Symlink => "a symbolic link: the file is looked at under its own name, or lies elsewhere",
             Self::StructuralImplementors => "classes that match the Protocol by shape alone name it nowhere",
@@ -58,7 +60,7 @@ impl Reason {
             Self::NotUtf8 => "save the file as UTF-8",
             Self::Unreadable => "make the file readable, and its name UTF-8",
             Self::NotCovered => "look at it by hand, or move it where the type checker reads",
-            Self::Notebook => "look at its cells by hand",
+            Self::Notebook => "look at it by hand",
             Self::Generated => "change what generates it, or name it with `edit --include`",
             Self::Symlink => "nothing where the link's target is in the workspace; else scout the folder it leads to",
             Self::StructuralImplementors => "name the Protocol as a base of the classes that implement it",

@@ -53,10 +53,12 @@ pub(crate) enum SiteKind {
     TypeComment,
     /// In an example of a docstring.
     Doctest,
+    /// In a code cell of a notebook.
+    Cell,
 }
 
 impl SiteKind {
-    pub(crate) const ALL: [Self; 17] = [
+    pub(crate) const ALL: [Self; 18] = [
         Self::Call,
         Self::Value,
         Self::Annotation,
@@ -74,6 +76,7 @@ impl SiteKind {
         Self::Accessor,
         Self::TypeComment,
         Self::Doctest,
+        Self::Cell,
     ];
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -95,6 +98,7 @@ impl SiteKind {
             Self::Accessor => "accessor",
             Self::TypeComment => "type-comment",
             Self::Doctest => "doctest",
+            Self::Cell => "cell",
         }
     }
 

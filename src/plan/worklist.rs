@@ -43,6 +43,10 @@ pub(crate) enum MentionKind {
     String,
     Docstring,
     Comment,
+    /// Of a notebook, outside its code.
+    Markup,
+    /// Of a notebook's code cells, and not plain Python.
+    Magic,
     /// Inside a part of the file that doesn't parse.
     Broken,
 }
@@ -55,6 +59,8 @@ impl MentionKind {
             Self::String => "string",
             Self::Docstring => "docstring",
             Self::Comment => "comment",
+            Self::Markup => "markup",
+            Self::Magic => "magic",
             Self::Broken => "broken-syntax",
         }
     }
@@ -85,7 +91,7 @@ pub(crate) enum Reason {
     Unreadable,
     /// The type checker doesn't read this kind of file or this folder.
     NotCovered,
-    /// A notebook: positions of its cells aren't positions of the file.
+    /// A notebook, or what isn't plain Python in its cells.
     Notebook,
     /// A generated or vendored file.
     Generated,

@@ -2,36 +2,7 @@
 //!
 //! The text of an example is no stretch of its file, so it comes with [`Places`]. Its output is not looked at.
 
-use ruff_text_size::TextRange;
-
-use crate::text::ByteSpan;
-
-use super::module::span;
-
-/// Where the bytes of a text stand in the file that it was taken from; without pieces they stand where they are.
-#[derive(Debug, Default, Clone, PartialEq, Eq)]
-pub(super) struct Places {
-    /// Where each line starts in the text, and in the file.
-    lines: Vec<(usize, usize)>,
-}
-
-impl Places {
-    pub(super) fn span(&self, range: TextRange) -> ByteSpan {
-        let local = span(range);
-        let (start, end) = (local.start().get(), local.end().get());
-        // The end of a line isn't the start of the next one, which stands elsewhere.
-        let last = if start == end { end } else { end - 1 };
-        ByteSpan::new(self.at(start), self.at(last) + (end - last))
-    }
-
-    fn at(&self, local: usize) -> usize {
-        let line = self.lines.partition_point(|(start, _)| *start <= local);
-        match line.checked_sub(1).and_then(|line| self.lines.get(line)) {
-            Some((start, file)) => file + (local - start),
-            None => local,
-        }
-    }
-}
+use super::places::Places;
 
 /// One example: its code without the prompts.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -53,7 +24,7 @@ pub(super) fn examples(text: &str, at: usize) -> Vec<Example> {
         }
         if let (Some(code), Some(example)) = (code.or(more), found.last_mut()) {
             let from = start + (line.len() - code.len());
-            example.places.lines.push((example.code.len(), from));
+            example.places.push(example.code.len(), from);
             example.code.push_str(code.trim_end_matches(['\n', '\r']));
             example.code.push('\n');
         }
@@ -71,7 +42,7 @@ fn behind_prompt<'l>(line: &'l str, prompt: &str) -> Option<&'l str> {
 
 #[cfg(test)]
 mod tests {
-    use ruff_text_size::TextSize;
+    use ruff_text_size::{TextRange, TextSize};
 
     use super::*;
 

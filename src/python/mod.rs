@@ -10,6 +10,8 @@ mod imports;
 mod interpolated;
 mod mentions;
 mod module;
+mod notebook;
+mod places;
 mod scopes;
 mod walk;
 
@@ -19,4 +21,5 @@ pub(crate) use mentions::{is_identifier, longer_words, words};
 pub(crate) use module::{
     Declaration, DeclarationKind, Module, NameToken, Owner, Role, StringUse, TextKind, Tie, Usage, Within, parses,
 };
+pub(crate) use notebook::without_escapes;
 pub(crate) use scopes::{Binding, BindingKind, ScopeId, ScopeKind};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ruff_python_ast::PySourceType;
-use ruff_python_ast::token::TokenKind;
+use ruff_python_ast::token::{TokenKind, Tokens};
 use ruff_python_parser::parse_unchecked_source;
 use ruff_text_size::{Ranged as _, TextRange};
 
@@ -12,8 +12,10 @@ use crate::text::{ByteOffset, ByteSpan, SourceText};
 
 use super::flow::{self, Arm, Reader};
 use super::imports::ImportClause;
+use super::notebook::{Notebook, notebook};
+use super::places::Places;
 use super::scopes::{Binding, ScopeId, ScopeKind, Scopes};
-use super::walk;
+use super::walk::{self, Walked};
 
 /// What part an identifier plays where it stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -125,6 +127,8 @@ pub(crate) enum Within {
     QuotedAnnotation,
     /// An example in a docstring, which runs at another time: no server answers there.
     Doctest,
+    /// A code cell of a notebook: no server answers there.
+    Cell,
     /// A `# type:` comment, or a string that only a convention makes a name: no server answers there.
     Text,
 }
@@ -216,6 +220,10 @@ pub(crate) enum TextKind {
     Comment,
     String,
     Docstring,
+    /// Of a notebook, outside its code: Markdown, outputs, its own keys.
+    Markup,
+    /// Of a notebook's code cells, and not plain Python: a magic, a command, what doesn't parse.
+    Magic,
 }
 
 impl TextKind {
@@ -225,6 +233,8 @@ impl TextKind {
             Self::Comment => "in a comment",
             Self::String => "in a string",
             Self::Docstring => "in a docstring",
+            Self::Markup => "in a notebook, outside its code",
+            Self::Magic => "in a cell of a notebook, in what isn't plain Python",
         }
     }
 }
@@ -274,30 +284,43 @@ pub(crate) struct PlainString {
 }
 
 impl Module {
+    /// Reads a file as what its extension says; `None` for a notebook that can't be read.
+    pub(crate) fn of_file(source: &SourceText, extension: Option<&str>) -> Option<Self> {
+        match extension {
+            Some("ipynb") => Self::notebook(source),
+            _ => Some(Self::parse(source, extension == Some("pyi"))),
+        }
+    }
+
     /// Parses a file, errors and all. `stub` says that it is a `.pyi`.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "most kinds of token hold no text")]
     pub(crate) fn parse(source: &SourceText, stub: bool) -> Self {
         let kind = if stub { PySourceType::Stub } else { PySourceType::Python };
         let parsed = parse_unchecked_source(source.as_str(), kind);
         let broken_from = parsed.errors().iter().map(|error| span(error.location).start()).min();
         let comments = parsed.tokens().iter().filter(|token| token.kind() == TokenKind::Comment);
         let comments = comments.filter_map(|token| type_comment(source.as_str(), span(token.range()))).collect();
-        let mut walked = walk::module(source.as_str(), parsed.syntax(), comments);
-        let mut texts = Vec::new();
-        for token in parsed.tokens() {
-            let kind = match token.kind() {
-                TokenKind::Comment => TextKind::Comment,
-                TokenKind::String
-                | TokenKind::FStringStart
-                | TokenKind::FStringMiddle
-                | TokenKind::TStringStart
-                | TokenKind::TStringMiddle => TextKind::String,
-                _ => continue,
-            };
-            let place = span(token.range());
-            let is_docstring = walked.docstrings.iter().any(|docstring| docstring.contains(place));
-            texts.push((place, if is_docstring { TextKind::Docstring } else { kind }));
-        }
+        let walked = walk::module(source.as_str(), parsed.syntax(), comments, Places::default(), Within::Code);
+        let texts = texts(parsed.tokens(), &walked.docstrings, &Places::default());
+        Self::of(walked, texts, broken_from)
+    }
+
+    /// Reads the code cells of a notebook as one module, with places in its JSON; what they declare can't be asked
+    /// for. `None` where that isn't a notebook of Python.
+    fn notebook(source: &SourceText) -> Option<Self> {
+        let Notebook { code, places, cells, left_out } = notebook(source.as_str())?;
+        let parsed = parse_unchecked_source(&code, PySourceType::Ipynb);
+        let mut walked = walk::module(&code, parsed.syntax(), Vec::new(), places.clone(), Within::Cell);
+        walked.declarations.clear();
+        let mut found = texts(parsed.tokens(), &walked.docstrings, &places);
+        found.extend(left_out.into_iter().map(|part| (part, TextKind::Magic)));
+        let starts = std::iter::once(0).chain(cells.iter().map(|cell| cell.end().get()));
+        let ends = cells.iter().map(|cell| cell.start().get()).chain([source.as_str().len()]);
+        found.extend(starts.zip(ends).map(|(start, end)| (ByteSpan::new(start, end), TextKind::Markup)));
+        found.sort();
+        Some(Self::of(walked, found, None))
+    }
+
+    fn of(mut walked: Walked, texts: Vec<(ByteSpan, TextKind)>, broken_from: Option<ByteOffset>) -> Self {
         walked.imports.sort_by_key(|clause| clause.name);
         Self {
             names: walked.names,
@@ -389,6 +412,27 @@ impl Module {
     pub(crate) fn enclosing(&self, scope: ScopeId) -> String {
         self.scopes.qualname(scope).join(".")
     }
+}
+
+/// The strings and comments among tokens, by their places.
+#[expect(clippy::wildcard_enum_match_arm, reason = "most kinds of token hold no text")]
+fn texts(tokens: &Tokens, docstrings: &[ByteSpan], places: &Places) -> Vec<(ByteSpan, TextKind)> {
+    let mut texts = Vec::new();
+    for token in tokens {
+        let kind = match token.kind() {
+            TokenKind::Comment => TextKind::Comment,
+            TokenKind::String
+            | TokenKind::FStringStart
+            | TokenKind::FStringMiddle
+            | TokenKind::TStringStart
+            | TokenKind::TStringMiddle => TextKind::String,
+            _ => continue,
+        };
+        let place = places.span(token.range());
+        let is_docstring = docstrings.iter().any(|docstring| docstring.contains(place));
+        texts.push((place, if is_docstring { TextKind::Docstring } else { kind }));
+    }
+    texts
 }
 
 /// The type in a `# type:` comment, without what follows it; `None` in other comments, and where errors are ignored.

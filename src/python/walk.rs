@@ -16,12 +16,13 @@ use ruff_text_size::{Ranged as _, TextRange, TextSize};
 
 use crate::text::{ByteOffset, ByteSpan};
 
-use super::doctest::{self, Example, Places};
+use super::doctest::{self, Example};
 use super::flow::{Arm, Fork};
 use super::imports::{ImportClause, ImportRef};
 use super::module::{
     AssignedAlias, Declaration, DeclarationKind, NameToken, Owner, PlainString, Role, StringUse, Usage, Within, span,
 };
+use super::places::Places;
 use super::scopes::{Binding, BindingKind, ScopeId, ScopeKind, Scopes};
 
 mod fields;
@@ -72,10 +73,19 @@ pub(super) struct Walked {
     pub(super) assigned_aliases: Vec<AssignedAlias>,
 }
 
-/// `type_comments` are the types in the `# type:` comments of the file, in order.
-pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<ByteSpan>) -> Walked {
+/// `type_comments` are the types in the `# type:` comments of the file, in order; `places` says where the text stands
+/// in the file, and `within` what it is there.
+pub(super) fn module(
+    source: &str,
+    module: &ast::ModModule,
+    type_comments: Vec<ByteSpan>,
+    places: Places,
+    within: Within,
+) -> Walked {
     let mut walk = Walk {
         source,
+        places,
+        within,
         found: Walked::default(),
         scope: ScopeId::MODULE,
         arms: Rc::from([]),
@@ -83,9 +93,7 @@ pub(super) fn module(source: &str, module: &ast::ModModule, type_comments: Vec<B
         uses: BTreeMap::new(),
         annotation: None,
         in_type: false,
-        within: Within::Code,
         type_comments,
-        places: Places::default(),
     };
     walk.docstring(&module.body);
     walk.visit_body(&module.body);

@@ -11,7 +11,7 @@ use ignore::WalkBuilder;
 use memchr::memmem;
 
 use crate::plan::Reason;
-use crate::python::{ImportRef, Module};
+use crate::python::{ImportRef, Module, without_escapes};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::ScoutError;
@@ -63,6 +63,15 @@ impl Environments {
 pub(crate) struct Loaded {
     pub(crate) source: SourceText,
     pub(crate) module: Module,
+    /// The text in which words are looked for, place by place the same, where that isn't the source itself.
+    searched: Option<String>,
+}
+
+impl Loaded {
+    /// The text in which words are looked for: of a notebook, the one without the escapes of its JSON.
+    pub(super) fn searched(&self) -> &str {
+        self.searched.as_deref().unwrap_or_else(|| self.source.as_str())
+    }
 }
 
 /// A file that may hold mentions but isn't looked at.
@@ -185,6 +194,11 @@ impl Codebase {
         self.files.iter()
     }
 
+    /// Those of them that the type checker reads: no notebooks.
+    pub(crate) fn checked_files(&self) -> impl Iterator<Item = &RelPath> {
+        self.files.iter().filter(|file| !is_notebook(file))
+    }
+
     pub(super) fn contains(&self, file: &RelPath) -> bool {
         self.files.contains(file)
     }
@@ -215,7 +229,7 @@ impl Codebase {
             let ignored = !respected.contains(entry.path());
             match self.judge_file(&file, &entry, ignored, &mut environments) {
                 Standing::Read => {
-                    if let Some(stem) = module_stem(&file) {
+                    if let Some(stem) = module_stem(&file).filter(|_| !is_notebook(&file)) {
                         self.by_stem.entry(stem.to_owned()).or_default().push(file.clone());
                     }
                     self.files.insert(file);
@@ -274,8 +288,7 @@ impl Codebase {
             return Standing::Foreign;
         }
         let is_python = match file.extension() {
-            Some("py" | "pyi" | "pyw") => true,
-            Some("ipynb") => return unread(Reason::Notebook, "a notebook: its cells aren't searched yet"),
+            Some("py" | "pyi" | "pyw" | "ipynb") => true,
             Some("pyx" | "pxd" | "pxi") => {
                 return unread(Reason::NotCovered, "Cython, which the type checker doesn't read");
             }
@@ -551,6 +564,11 @@ pub(super) fn is_generated(file: &RelPath, source: &SourceText) -> bool {
         || file.directories().iter().any(|folder| VENDORED_FOLDERS.contains(folder))
 }
 
+/// Whether a file is one that no server or check is asked about, for they would take its JSON for Python.
+pub(super) fn is_notebook(file: &RelPath) -> bool {
+    file.extension() == Some("ipynb")
+}
+
 /// `core` for `lib/core.py` and for `lib/core/__init__.py`.
 fn module_stem(file: &RelPath) -> Option<&str> {
     let (folders, name) = file.as_str().rsplit_once('/').unwrap_or(("", file.as_str()));
@@ -599,9 +617,11 @@ fn path_of(error: &ignore::Error) -> Option<&Path> {
 fn load(path: &Path) -> Result<Loaded, (Reason, String)> {
     let bytes = read(path).map_err(|error| (Reason::Unreadable, error.to_string()))?;
     let source = SourceText::from_bytes(bytes).map_err(|error| (Reason::NotUtf8, error.to_string()))?;
-    let stub = path.extension().is_some_and(|extension| extension == "pyi");
-    let module = Module::parse(&source, stub);
-    Ok(Loaded { source, module })
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    let module = Module::of_file(&source, extension);
+    let module = module.ok_or_else(|| (Reason::Notebook, "not a notebook of Python that can be read".to_owned()))?;
+    let searched = (extension == Some("ipynb")).then(|| without_escapes(source.as_str()));
+    Ok(Loaded { source, module, searched })
 }
 
 fn holds_any(bytes: &[u8], texts: &BTreeSet<String>) -> bool {

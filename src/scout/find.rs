@@ -13,7 +13,7 @@ use crate::python::{BindingKind, DeclarationKind, ImportClause, NameToken, Role,
 use crate::text::{ByteOffset, ByteSpan, Position, RelPath, SourceText};
 
 use super::census;
-use super::codebase::{Codebase, Loaded};
+use super::codebase::{Codebase, Loaded, is_notebook};
 use super::discovery::{Definitions, Discovery, GroupQuestion, Member, Place, PlaceFile};
 use super::group::Group;
 use super::variables::{Holders, Variable};
@@ -374,6 +374,7 @@ impl<'c> Scout<'c> {
             members.extend(loaded.map(|loaded| Member { place: place.clone(), loaded }));
         }
         let import_roots = self.codebase.import_roots().to_vec();
+        let files = files.into_iter().filter(|file| !is_notebook(file)).collect();
         GroupQuestion { root: self.codebase.root().clone(), import_roots, members, files }
     }
 

@@ -19,6 +19,6 @@ pub(crate) fn mentions_outside(project: &Path, workspace: &ProjectRoot, name: &s
     let outside = |file: &RelPath| !project.join(file.as_str()).starts_with(root);
     let files: Vec<RelPath> =
         codebase.files_with(&[name.to_owned()].into()).into_iter().filter(|file| outside(file)).collect();
-    let count = |file: &RelPath| codebase.load(file).map_or(0, |f| python::words(f.source.as_str(), name).len());
+    let count = |file: &RelPath| codebase.load(file).map_or(0, |f| python::words(f.searched(), name).len());
     Ok(files.iter().map(count).sum())
 }

@@ -106,7 +106,7 @@ fn top_level_names(codebase: &Codebase) -> BTreeMap<String, BTreeSet<PathBuf>> {
     let workspace = codebase.root().as_path();
     let mut names: BTreeMap<String, BTreeSet<PathBuf>> = BTreeMap::new();
     let mut packaged = BTreeMap::new();
-    for file in codebase.files() {
+    for file in codebase.checked_files() {
         let path = codebase.root().join(file);
         let mut inner = path.as_path();
         while let Some(folder) = inner.parent().filter(|folder| folder.starts_with(workspace)) {
@@ -140,7 +140,7 @@ fn importers(codebase: &Codebase, names: &BTreeMap<String, BTreeSet<PathBuf>>) -
     if names.is_empty() {
         return found;
     }
-    for file in codebase.files() {
+    for file in codebase.checked_files() {
         let Some(bytes) = codebase.bytes(file) else { continue };
         let text = String::from_utf8_lossy(&bytes);
         for name in text.split(['\n', '\r']).flat_map(imported_by).filter(|name| names.contains_key(*name)) {

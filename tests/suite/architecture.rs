@@ -20,7 +20,12 @@ struct Room {
 
 const ROOMS: [Room; 10] = [
     Room { name: "text", knows: &[], crates: &["similar"] },
-    Room { name: "python", knows: &["text"], crates: &["ruff_python_parser", "ruff_python_ast", "ruff_text_size"] },
+    Room {
+        name: "python",
+        knows: &["text"],
+        // The last two for notebooks.
+        crates: &["ruff_python_parser", "ruff_python_ast", "ruff_text_size", "serde", "serde_json"],
+    },
     Room { name: "plan", knows: &["text", "python"], crates: &["serde"] },
     Room { name: "checker", knows: &["text"], crates: &["serde", "serde_json", "tokio", "tempfile"] },
     Room { name: "lsp", knows: &["text"], crates: &["lsp_types", "serde", "serde_json", "tokio"] },

@@ -193,7 +193,7 @@ fn in_import(workspace: &Path, token: &Token) -> bool {
     let open = before.rfind('(').filter(|&at| before.get(at..).is_some_and(|tail| !tail.contains(')')));
     let head = open.and_then(|at| before.get(..at)).unwrap_or(&before);
     let line = head.rsplit(['\n', '\r']).next().unwrap_or_default();
-    let mut parts = line.trim_start_matches('\u{feff}').split([';', ':']).map(str::trim_start);
+    let mut parts = line.trim_start_matches(['\u{feff}', ' ', '"']).split([';', ':']).map(str::trim_start);
     parts.any(|part| part.starts_with("from ") || part.starts_with("import "))
 }
 

@@ -331,11 +331,15 @@ fn files_that_nobody_reads_are_listed() {
         ("script", "#!/usr/bin/env python3\nfrom core import f\nf()\n"),
         ("w.pyw", CALL),
         ("x.pyx", CALL),
+        ("y.ipynb", "{\"cells\": f"),
     ];
     let worklist = scout(&files, "core.f");
-    assert_eq!(left_files(&worklist), ["n.ipynb notebook", "script not-covered", "x.pyx not-covered"]);
+    assert_eq!(
+        left_files(&worklist),
+        ["n.ipynb notebook", "script not-covered", "x.pyx not-covered", "y.ipynb notebook"]
+    );
     let sites: Vec<&str> = worklist["sites"].as_array().expect("sites").iter().map(|site| text(&site["id"])).collect();
-    assert_eq!(sites, ["my-script.py:19", "w.pyw:19"]);
+    assert_eq!(sites, ["my-script.py:19", "n.ipynb:125", "w.pyw:19"]);
 }
 
 #[cfg(unix)]

@@ -76,6 +76,7 @@ const fn other_kind(kind: SiteKind) -> Option<&'static str> {
         SiteKind::Key => Some("a key, not a call"),
         SiteKind::Export | SiteKind::Slot => Some("a string in a list of names, not a call"),
         SiteKind::ScopeDeclaration => Some("a `global` or `nonlocal` statement, not a call"),
+        SiteKind::Cell => Some("a cell of a notebook, which no type checker reads: edit it by hand"),
         SiteKind::Doctest => Some("an example in a docstring, which no type checker reads: edit it by hand"),
         SiteKind::Accessor => Some("the accessor of a property, not a call"),
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::lsp::{Question, Server, Session, Target, TargetFile};
 use crate::plan::Source;
 use crate::scout::ScoutError;
-use crate::scout::codebase::Codebase;
+use crate::scout::codebase::{Codebase, is_notebook};
 use crate::text::{ByteOffset, ByteSpan, RelPath, SourceText, Utf16Position};
 
 use super::{Definitions, Discovery, GroupQuestion, Place, PlaceFile};
@@ -37,7 +37,9 @@ impl ServerDefinitions {
         file: &RelPath,
         at: &[ByteOffset],
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        let Some(loaded) = codebase.load(file) else { return Ok(vec![Vec::new(); at.len()]) };
+        let Some(loaded) = codebase.load(file).filter(|_| !is_notebook(file)) else {
+            return Ok(vec![Vec::new(); at.len()]);
+        };
         if self.session.is_none() {
             self.session = Some(Session::start(&self.server, codebase.root()).await?);
         }

@@ -13,7 +13,7 @@ use super::opinion::Voice;
 use super::{Scout, symbol_of, text_of};
 use crate::scout::ScoutError;
 use crate::scout::census::{self, Answer, Judgement};
-use crate::scout::codebase::{self, Loaded};
+use crate::scout::codebase::{self, Loaded, is_notebook};
 use crate::scout::describe::{describe, describe_token};
 use crate::scout::discovery::{Definitions, PlaceFile};
 use crate::scout::documents::{ImportedAs, documents};
@@ -97,7 +97,7 @@ impl Scout<'_> {
 
     fn census_of(&mut self, file: &RelPath, loaded: &Loaded, parts: &mut Parts) {
         let before = parts.mentions.len();
-        let words = python::words(loaded.source.as_str(), &self.name);
+        let words = python::words(loaded.searched(), &self.name);
         parts.counted += words.len();
         for word in words {
             match loaded.module.name_at(word.start()).filter(|token| token.span == word) {
@@ -128,6 +128,10 @@ impl Scout<'_> {
         if generated {
             let message = "generated or vendored: its sites are listed, and edited only with --include";
             parts.unresolvable.push(whole_file(file, Reason::Generated, message.to_owned()));
+        }
+        if is_notebook(file) {
+            let message = "no type checker reads a notebook: imports and scopes alone say what its names are";
+            parts.unresolvable.push(whole_file(file, Reason::Notebook, message.to_owned()));
         }
         if let Some(error) = loaded.module.broken_from {
             let message = "a syntax error: what stands behind it is a reference only where the type checker says so";
@@ -230,18 +234,24 @@ impl Scout<'_> {
             Some(TextKind::Comment) => (MentionClass::Text, MentionKind::Comment, None),
             Some(TextKind::Docstring) => (MentionClass::Text, MentionKind::Docstring, None),
             Some(TextKind::String) => (MentionClass::Text, MentionKind::String, None),
+            Some(TextKind::Markup) => (MentionClass::Text, MentionKind::Markup, None),
+            Some(TextKind::Magic) => (MentionClass::Unresolved, MentionKind::Magic, Some(Reason::Notebook)),
             // Neither an identifier nor text: `match`, `case` or `type` as a keyword.
             None => (MentionClass::Decoy, MentionKind::Binding, None),
         };
         if broken {
             let message = "in or behind a part of the file that doesn't parse";
             parts.unresolvable.push(entry(file, &loaded.source, word, Reason::BrokenSyntax, message));
+        } else if reason == Some(Reason::Notebook) {
+            let message = "in a code cell, in what isn't plain Python: a magic, a command, a cell that doesn't parse";
+            parts.unresolvable.push(entry(file, &loaded.source, word, Reason::Notebook, message));
         } else if let Some(message) = self.exact_string(loaded, word) {
             parts.unresolvable.push(entry(file, &loaded.source, word, Reason::ExactString, &message));
         }
         let resolves_to = (class == MentionClass::Decoy).then(|| "a keyword of the language".to_owned());
         let rule = match class {
-            MentionClass::Unresolved => Rule::InBrokenText,
+            MentionClass::Unresolved if broken => Rule::InBrokenText,
+            MentionClass::Unresolved => Rule::InMagic,
             MentionClass::Decoy => Rule::Keyword,
             MentionClass::Text | MentionClass::Site | MentionClass::Import | MentionClass::Definition => Rule::InText,
         };
@@ -279,7 +289,7 @@ impl Scout<'_> {
         loaded: &Loaded,
         parts: &mut Parts,
     ) -> Result<(), ScoutError> {
-        let words = python::longer_words(loaded.source.as_str(), &self.name);
+        let words = python::longer_words(loaded.searched(), &self.name);
         let is_identifier = |word: &ByteSpan| loaded.module.name_at(word.start()).filter(|t| t.span == *word).cloned();
         // A longer alias is no near name but one of the symbol's own.
         let aliases = self.holders.names();
@@ -348,6 +358,7 @@ pub(crate) fn use_at(module: &Module, span: ByteSpan) -> Option<(ByteSpan, SiteK
 fn site_kind(token: &NameToken) -> SiteKind {
     match token.usage {
         _ if token.within == Within::Doctest => SiteKind::Doctest,
+        _ if token.within == Within::Cell => SiteKind::Cell,
         Usage::Annotation if token.within == Within::Text => SiteKind::TypeComment,
         Usage::Call => SiteKind::Call,
         Usage::Value => SiteKind::Value,

@@ -6,7 +6,7 @@ use crate::text::RelPath;
 
 use super::Scout;
 use crate::scout::census::{Answer, Facts};
-use crate::scout::codebase::Loaded;
+use crate::scout::codebase::{Loaded, is_notebook};
 use crate::scout::discovery::{Place, PlaceFile};
 
 impl Scout<'_> {
@@ -21,6 +21,7 @@ impl Scout<'_> {
         };
         let heard = |source, counted: bool| match self.cross_checks.get(&source) {
             None => Heard::NotAsked,
+            Some(_) if is_notebook(file) => Heard::NotAsked,
             Some(_) if counted => Heard::Yes,
             Some(uses) if uses.contains(&(file.clone(), token.span)) => Heard::SetAside,
             Some(_) if self.asked_about.get(&source).is_some_and(|files| !files.contains(file)) => Heard::NotAsked,

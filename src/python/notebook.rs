@@ -75,50 +75,74 @@ pub(super) fn notebook(json: &str) -> Option<Notebook> {
         let start = cell.source.get().as_ptr().addr() - json.as_ptr().addr();
         let span = ByteSpan::new(start, start + cell.source.get().len());
         notebook.cells.push(span);
-        let lines = lines(cell.source.get(), start)?;
+        let mut lines = lines(cell.source.get(), start)?;
+        if !are_code(&lines) {
+            // Only here, for `%` may also start a line of an expression that goes on, and `?` end a comment.
+            for line in &mut lines {
+                line.is_magic = line.looks_like_magic();
+            }
+        }
         let is_magic = lines.first().is_some_and(|line| line.text.starts_with("%%"));
-        let code: String = lines.iter().map(Line::code).collect();
-        if is_magic || !parses(&code, false) {
+        if is_magic || !are_code(&lines) {
             notebook.left_out.push(span);
         } else {
-            lines.iter().for_each(|line| notebook.take(line));
+            for line in &lines {
+                notebook.take(line);
+            }
         }
     }
     Some(notebook)
 }
 
+fn are_code(lines: &[Line]) -> bool {
+    parses(&lines.iter().map(Line::code).collect::<String>(), false)
+}
+
 impl Notebook {
     fn take(&mut self, line: &Line) {
-        if line.is_python() {
+        if line.is_magic {
+            self.left_out.extend(line.span);
+        } else {
             for (local, file) in &line.pieces {
                 self.places.push(self.code.len() + local, *file);
             }
-        } else {
-            self.left_out.push(line.span);
         }
         self.code.push_str(&line.code());
     }
 }
 
 /// One line of a cell, decoded.
+#[derive(Default)]
 struct Line {
     text: String,
     /// Where its pieces start in it, and in the file.
     pieces: Vec<(usize, usize)>,
-    span: ByteSpan,
+    /// From its first to its last byte in the file.
+    span: Option<ByteSpan>,
+    /// Not Python: a magic, or a command of the shell or of the help.
+    is_magic: bool,
 }
 
 impl Line {
-    /// Neither a magic nor a command of the shell or of the help.
-    fn is_python(&self) -> bool {
+    /// Takes what stands at a place of the file; `is_apart` says that it doesn't go on from what came before.
+    fn push(&mut self, text: &str, place: ByteSpan, is_apart: bool) {
+        let start = self.span.map_or(place.start(), ByteSpan::start);
+        self.span = Some(ByteSpan::new(start.get(), place.end().get()));
+        if is_apart || self.text.is_empty() {
+            self.pieces.push((self.text.len(), place.start().get()));
+        }
+        self.text.push_str(text);
+    }
+
+    fn looks_like_magic(&self) -> bool {
         let line = self.text.trim();
-        !line.starts_with(['%', '!', '?']) && !line.ends_with('?')
+        line.starts_with(['%', '!', '?']) || line.ends_with('?')
     }
 
     /// The line, or one that stands for it, with its end.
     fn code(&self) -> String {
         let line = self.text.trim_end_matches(['\n', '\r']);
-        if self.is_python() {
+        if !self.is_magic {
             return format!("{line}\n");
         }
         let indent = line.len() - line.trim_start().len();
@@ -128,45 +152,28 @@ impl Line {
 
 /// The lines of a source, which is one JSON string or a list of them, that starts at a place of the file.
 fn lines(raw: &str, at: usize) -> Option<Vec<Line>> {
-    let mut found = Vec::new();
-    let mut line = Line { text: String::new(), pieces: Vec::new(), span: ByteSpan::new(at, at) };
-    let mut rest = 0;
-    while let Some(quote) = raw.get(rest..)?.find('"') {
-        let mut from = rest + quote + 1;
-        let mut starts_piece = true;
-        loop {
-            let character = raw.get(from..)?.chars().next()?;
-            if character == '"' {
-                break;
+    let mut found = vec![Line::default()];
+    let mut next = 0;
+    while let Some(quote) = raw.get(next..)?.find('"') {
+        next += quote + 1;
+        // A string goes on behind the places of the one before, and so does what stands behind an escape.
+        let mut is_apart = true;
+        while let Some(character) = raw.get(next..)?.chars().next().filter(|character| *character != '"') {
+            let is_escape = character == '\\';
+            let length = if is_escape { escape_length(raw.get(next..)?)? } else { character.len_utf8() };
+            let written = raw.get(next..next + length)?;
+            let text = if is_escape { decoded(written)? } else { written.to_owned() };
+            let line = found.last_mut()?;
+            line.push(&text, ByteSpan::new(at + next, at + next + length), is_apart || is_escape);
+            if text == "\n" {
+                found.push(Line::default());
             }
-            let length = if character == '\\' { escape_length(raw.get(from..)?)? } else { character.len_utf8() };
-            let written = raw.get(from..from + length)?;
-            if line.text.is_empty() {
-                line.span = ByteSpan::new(at + from, at + from);
-            }
-            if starts_piece || character == '\\' {
-                line.pieces.push((line.text.len(), at + from));
-            }
-            // Behind an escape the places go on anew.
-            starts_piece = character == '\\';
-            let decoded = if character == '\\' { decoded(written)? } else { written.to_owned() };
-            line.text.push_str(&decoded);
-            from += length;
-            line.span = ByteSpan::new(line.span.start().get(), at + from);
-            if decoded == "\n" {
-                found.push(std::mem::replace(
-                    &mut line,
-                    Line { text: String::new(), pieces: Vec::new(), span: ByteSpan::new(at, at) },
-                ));
-                starts_piece = true;
-            }
+            is_apart = is_escape;
+            next += length;
         }
-        rest = from + 1;
+        next += 1;
     }
-    if !line.text.is_empty() {
-        found.push(line);
-    }
-    Some(found)
+    Some(found.into_iter().filter(|line| !line.text.is_empty()).collect())
 }
 
 /// The same text, byte for byte, with spaces for the escapes (low lines for letters), so that the `n` of `\n` is no
@@ -211,20 +218,21 @@ mod tests {
         {"cell_type": "code", "source": ["%load f\n", "x = \"é\\n\u00e9\" + f(1)\n", "f"]},
         {"cell_type": "code", "source": "%%bash\nf"},
         {"cell_type": "code", "source": "if f:\n    !f\n"},
-        {"cell_type": "code", "source": "f f"}
+        {"cell_type": "code", "source": "f f"},
+        {"cell_type": "code", "source": ["(f\n", "% f) # f?"]}
     ], "metadata": {}, "nbformat": 4}"#;
 
     #[test]
     fn code_and_places_leave_out_what_is_not_python() {
         let found = notebook(NOTEBOOK).expect("a notebook");
-        assert_eq!(found.code, "pass\nx = \"é\\né\" + f(1)\nf\nif f:\n    pass\n");
-        for (at, _) in found.code.match_indices('f').filter(|(at, _)| !found.code[*at..].starts_with("f f")) {
-            let at = u32::try_from(at).unwrap();
-            let place = found.places.span(TextRange::new(TextSize::new(at), TextSize::new(at + 1)));
-            let is_of_if = found.code[..at as usize].ends_with('i');
-            assert_eq!(NOTEBOOK.get(place.range()), Some("f"), "{at} {is_of_if}");
+        assert_eq!(found.code, "pass\nx = \"é\\né\" + f(1)\nf\nif f:\n    pass\n(f\n% f) # f?\n");
+        for (at, _) in found.code.match_indices(['f', 'x']) {
+            let at = TextSize::new(u32::try_from(at).unwrap());
+            let place = found.places.span(TextRange::new(at, at + TextSize::new(1)));
+            let code = found.code.get(at.to_usize()..at.to_usize() + 1);
+            assert_eq!(NOTEBOOK.get(place.range()), code, "{at:?}");
         }
-        let left_out: Vec<&str> = found.left_out.iter().map(|span| &NOTEBOOK[span.range()]).collect();
+        let left_out: Vec<&str> = found.left_out.iter().filter_map(|span| NOTEBOOK.get(span.range())).collect();
         assert_eq!(left_out, [r"%load f\n", r#""%%bash\nf""#, r"    !f\n", r#""f f""#]);
     }
 

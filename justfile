@@ -81,6 +81,11 @@ census TREE *ARGS:
     cargo build --release --quiet
     python3 bench/census.py {{ TREE }} {{ ARGS }}
 
+# The same worklist from 20 runs, with one thread and with several: `just same target/real/tree Console.print`
+same TREE SYMBOL *ARGS:
+    cargo build --release --quiet
+    python3 bench/same.py {{ TREE }} {{ SYMBOL }} {{ ARGS }}
+
 # Check that the tree is ready and tag it: `just release 0.2.0`
 release VERSION: check deny
     test -z "$(git status --porcelain)" || { echo "the tree has changes that are not committed" >&2; exit 1; }

@@ -208,6 +208,10 @@ pub(crate) struct Declaration {
     pub(crate) is_static: bool,
     /// Decorated with `property` or `cached_property`.
     pub(crate) is_property: bool,
+    /// Decorated with `singledispatch` or `singledispatchmethod`.
+    pub(crate) is_dispatcher: bool,
+    /// Where the names `f` in its decorators `@f.register` start.
+    pub(crate) registered_with: Vec<ByteOffset>,
     /// Where the last names of the bases that a class names start.
     pub(crate) bases: Vec<ByteOffset>,
     /// A class that names `Protocol` among its bases.

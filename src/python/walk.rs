@@ -233,6 +233,8 @@ impl Walk<'_> {
             parameters: None,
             is_static: false,
             is_property: false,
+            is_dispatcher: false,
+            registered_with: Vec::new(),
             is_protocol: false,
             bases: Vec::new(),
         });
@@ -402,11 +404,16 @@ impl Walk<'_> {
         };
         let is_static = decorated_with(&["staticmethod"]);
         let is_property = decorated_with(&["property", "cached_property"]);
+        let is_dispatcher = decorated_with(&["singledispatch", "singledispatchmethod"]);
+        let registered = def.decorator_list.iter().filter_map(|d| registering(&d.expression));
+        let registered_with = registered.map(|name| self.span(name).start()).collect();
         let parameters = self.span(def.parameters.range());
         let declaration = self.declare(name, def.name.range, kind);
         declaration.parameters = Some(parameters);
         declaration.is_static = is_static;
         declaration.is_property = is_property;
+        declaration.is_dispatcher = is_dispatcher;
+        declaration.registered_with = registered_with;
         let qualname = declaration.qualname.clone();
         self.defaults(&def.parameters);
         let outer = self.type_parameters(def.type_params.as_deref());
@@ -1040,6 +1047,15 @@ fn last_name_range(expr: &Expr) -> Option<TextRange> {
         Expr::Name(name) => Some(name.range),
         Expr::Attribute(attribute) => Some(attribute.attr.range),
         Expr::Subscript(subscript) => last_name_range(&subscript.value),
+        _ => None,
+    }
+}
+
+/// The name `f` in the decorator `f.register` or `f.register(…)`.
+fn registering(decorator: &Expr) -> Option<TextRange> {
+    match decorator {
+        Expr::Call(call) => registering(&call.func),
+        Expr::Attribute(attribute) if attribute.attr.as_str() == "register" => last_name_range(&attribute.value),
         _ => None,
     }
 }

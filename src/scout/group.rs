@@ -25,6 +25,8 @@ pub(crate) struct Group {
     pub(crate) notes: Vec<String>,
     /// A property: reading it calls it, so `h = k.p` copies a value.
     pub(crate) is_property: bool,
+    /// A function that dispatches on the type of its first argument.
+    pub(crate) is_dispatcher: bool,
 }
 
 impl Group {
@@ -58,6 +60,7 @@ impl Group {
             notes: Vec::new(),
             is_protocol: false,
             is_property: false,
+            is_dispatcher: false,
         };
         let twin = codebase.stub_twin(file);
         for file in std::iter::once(file.clone()).chain(twin) {
@@ -80,6 +83,7 @@ impl Group {
         }
         self.is_protocol |= mine.clone().any(|declaration| declaration.is_protocol);
         self.is_property |= mine.clone().any(|declaration| declaration.is_property);
+        self.is_dispatcher |= mine.clone().any(|declaration| declaration.is_dispatcher);
         self.members.extend(names.into_iter().map(place));
         if self.kind == SymbolKind::Class {
             let constructor = |d: &&Declaration| {
@@ -103,6 +107,7 @@ impl Group {
             notes: Vec::new(),
             is_protocol: false,
             is_property: false,
+            is_dispatcher: false,
         }
     }
 

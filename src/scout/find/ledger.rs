@@ -44,6 +44,10 @@ impl Scout<'_> {
             parts.unresolvable.push(whole_file(&unread.file, unread.reason, unread.message));
         }
         self.uncovered_leads(&mut parts);
+        if !parts.registered.is_empty() && self.group.is_dispatcher {
+            let list = parts.registered.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+            self.notes.push(format!("calls may run what is registered with it under other names: {list}"));
+        }
         let symbol = symbol_of(self.codebase, &self.group);
         if self.group.is_protocol {
             let at = symbol.definitions.first().map_or("", |definition| &definition.file);
@@ -189,6 +193,9 @@ impl Scout<'_> {
         let Ok(position) = loaded.source.position(token.span.start()) else { return };
         let kind = site_kind(token);
         if judgement.class == MentionClass::Site {
+            let registered =
+                loaded.module.declarations.iter().filter(|d| d.registered_with.contains(&token.span.start()));
+            parts.registered.extend(registered.map(|d| describe_token(self.codebase, file, d.name)));
             parts.sites.push(self.site(file, loaded, token, position, &judgement));
         }
         if let Some((reason, message)) = &judgement.unresolved {
@@ -346,6 +353,8 @@ struct Parts {
     mentions: Vec<Mention>,
     counted: usize,
     near_questions: usize,
+    /// Functions that the symbol, which dispatches on a type, may call.
+    registered: BTreeSet<String>,
 }
 
 /// The region and the kind of the use whose name stands at `span`; `None` where no name is used there.

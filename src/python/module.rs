@@ -194,6 +194,7 @@ pub(crate) enum DeclarationKind {
 
 /// A place that declares a name which can be asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts, each asked of by name")]
 pub(crate) struct Declaration {
     /// Names of the definitions around it, then its own: `["Class", "method"]`.
     pub(crate) qualname: Vec<String>,

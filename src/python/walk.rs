@@ -915,6 +915,7 @@ impl<'a> Visitor<'a> for Walk<'_> {
                 self.type_parameters_given(last_name(&subscript.value), &subscript.slice);
             }
             Expr::Subscript(subscript) => {
+                self.plain_key(&subscript.slice);
                 self.key(&subscript.slice, None);
                 visitor::walk_expr(self, expr);
             }

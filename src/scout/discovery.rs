@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
+use crate::lsp::Question;
 use crate::plan::Source;
 use crate::text::{ByteOffset, ByteSpan, ProjectRoot, RelPath};
 
@@ -47,23 +48,26 @@ pub(crate) struct GroupQuestion {
     pub(crate) files: BTreeSet<RelPath>,
 }
 
-/// Answers where names are defined.
+/// Answers where names are defined, and their types.
 pub(crate) trait Definitions {
     /// One list per offset, in their order; the file is a loaded one of the workspace.
+    async fn locate(
+        &mut self,
+        codebase: &mut Codebase,
+        question: Question,
+        file: &RelPath,
+        at: &[ByteOffset],
+    ) -> Result<Vec<Vec<Place>>, ScoutError>;
+
+    /// Where the names are defined.
     async fn definitions(
         &mut self,
         codebase: &mut Codebase,
         file: &RelPath,
         at: &[ByteOffset],
-    ) -> Result<Vec<Vec<Place>>, ScoutError>;
-
-    /// The same for the types of names: where the classes of what they stand for are declared.
-    async fn types(
-        &mut self,
-        codebase: &mut Codebase,
-        file: &RelPath,
-        at: &[ByteOffset],
-    ) -> Result<Vec<Vec<Place>>, ScoutError>;
+    ) -> Result<Vec<Vec<Place>>, ScoutError> {
+        self.locate(codebase, Question::Definition, file, at).await
+    }
 }
 
 /// Answers what uses a declaration group: a cross-check of the census.

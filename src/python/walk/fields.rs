@@ -5,8 +5,7 @@ use ruff_python_ast::{CmpOp, Expr};
 use ruff_text_size::{Ranged as _, TextRange};
 
 use super::{Walk, last_name};
-use crate::python::mentions::is_identifier;
-use crate::python::module::{Owner, Role, StringUse, Tie, Usage, span};
+use crate::python::module::{Owner, Role, StringUse, Tie, Usage};
 
 /// Functions that copy their first argument with other values for some of its fields.
 const COPYING_CALLS: [&str; 2] = ["replace", "evolve"];
@@ -41,17 +40,11 @@ impl Walk<'_> {
 
     /// `object["key"]`: a server knows what it names. The keys of other expressions need an owner.
     pub(super) fn key(&mut self, key: &Expr, owner: Option<Owner>) {
-        self.plain_key(key);
         let Expr::StringLiteral(literal) = key else { return };
-        let [part] = literal.value.as_slice() else { return };
-        let content = part.content_range();
-        let is_as_written = self.source.get(span(content).range()) == Some(&*part.value);
-        if self.annotation.is_none() && is_as_written && is_identifier(&part.value) {
-            let region = self.span(part.range);
-            let mut token = self.token(self.span(content), Role::Key, Usage::Key, region);
-            token.owner = owner;
-            self.found.in_strings.insert(token.span.start(), token);
-        }
+        let Some(content) = self.written_name(literal).filter(|_| self.annotation.is_none()) else { return };
+        let mut token = self.token(self.span(content), Role::Key, Usage::Key, self.span(literal.range));
+        token.owner = owner;
+        self.found.in_strings.insert(token.span.start(), token);
     }
 
     /// A string that may be looked up as a key.

@@ -2,6 +2,7 @@
 
 use ruff_python_ast as ast;
 use ruff_python_ast::Expr;
+use ruff_text_size::TextRange;
 
 use super::{Walk, last_name};
 use crate::python::mentions::is_identifier;
@@ -87,13 +88,18 @@ impl Walk<'_> {
 
     /// A string whose content is an identifier, as written: neither escaped nor put together of several.
     fn name_in_string(&mut self, literal: &ast::ExprStringLiteral, role: Role, usage: Usage) {
-        let [part] = literal.value.as_slice() else { return };
+        let Some(content) = self.written_name(literal) else { return };
+        let within = std::mem::replace(&mut self.within, Within::Text);
+        self.name(content, role, usage, self.span(literal.range));
+        self.within = within;
+    }
+
+    /// The content of a string that is an identifier, as written.
+    pub(super) fn written_name(&self, literal: &ast::ExprStringLiteral) -> Option<TextRange> {
+        let [part] = literal.value.as_slice() else { return None };
         let content = part.content_range();
-        if is_identifier(&part.value) && self.source.get(span(content).range()) == Some(&*part.value) {
-            let within = std::mem::replace(&mut self.within, Within::Text);
-            self.name(content, role, usage, self.span(part.range));
-            self.within = within;
-        }
+        let is_as_written = self.source.get(span(content).range()) == Some(&*part.value);
+        (is_as_written && is_identifier(&part.value)).then_some(content)
     }
 
     /// The components of `"pkg.mod.f"` or `"pkg.mod:f"`, where that is how the string is written.

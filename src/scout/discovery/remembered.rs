@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
+use crate::lsp::Question;
 use crate::plan::Source;
 use crate::scout::ScoutError;
 use crate::scout::codebase::Codebase;
@@ -32,6 +33,15 @@ pub(crate) struct Facts {
     pub(crate) grown: bool,
 }
 
+impl Facts {
+    const fn places(&mut self, question: Question) -> &mut Places {
+        match question {
+            Question::Definition => &mut self.definitions,
+            Question::TypeDefinition => &mut self.types,
+        }
+    }
+}
+
 /// A backend that is asked only what nobody knows yet.
 pub(crate) struct Remembered<'f, B> {
     facts: &'f RefCell<Facts>,
@@ -49,45 +59,29 @@ impl<'f, B> Remembered<'f, B> {
 }
 
 impl<D: Definitions> Definitions for Remembered<'_, D> {
-    async fn definitions(
+    async fn locate(
         &mut self,
         codebase: &mut Codebase,
+        question: Question,
         file: &RelPath,
         at: &[ByteOffset],
     ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        let new = not_in(&self.facts.borrow().definitions, file, at);
-        if !new.is_empty() {
-            let answers = self.backend.definitions(codebase, file, &new).await?;
+        let key = |at: &ByteOffset| (file.clone(), *at);
+        let new: Vec<ByteOffset> = {
             let mut facts = self.facts.borrow_mut();
-            facts.definitions.extend(new.into_iter().zip(answers).map(|(at, places)| ((file.clone(), at), places)));
+            let known = facts.places(question);
+            at.iter().filter(|at| !known.contains_key(&key(at))).copied().collect()
+        };
+        if !new.is_empty() {
+            let answers = self.backend.locate(codebase, question, file, &new).await?;
+            let mut facts = self.facts.borrow_mut();
+            facts.places(question).extend(new.iter().map(key).zip(answers));
             facts.grown = true;
         }
-        Ok(recall(&self.facts.borrow().definitions, file, at))
+        let mut facts = self.facts.borrow_mut();
+        let known = facts.places(question);
+        Ok(at.iter().map(|at| known.get(&key(at)).cloned().unwrap_or_default()).collect())
     }
-
-    async fn types(
-        &mut self,
-        codebase: &mut Codebase,
-        file: &RelPath,
-        at: &[ByteOffset],
-    ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        let new = not_in(&self.facts.borrow().types, file, at);
-        if !new.is_empty() {
-            let answers = self.backend.types(codebase, file, &new).await?;
-            let mut facts = self.facts.borrow_mut();
-            facts.types.extend(new.into_iter().zip(answers).map(|(at, places)| ((file.clone(), at), places)));
-            facts.grown = true;
-        }
-        Ok(recall(&self.facts.borrow().types, file, at))
-    }
-}
-
-fn not_in(known: &Places, file: &RelPath, at: &[ByteOffset]) -> Vec<ByteOffset> {
-    at.iter().filter(|at| !known.contains_key(&(file.clone(), **at))).copied().collect()
-}
-
-fn recall(known: &Places, file: &RelPath, at: &[ByteOffset]) -> Vec<Vec<Place>> {
-    at.iter().map(|at| known.get(&(file.clone(), *at)).cloned().unwrap_or_default()).collect()
 }
 
 /// What is known already, or an answer with the key under which it will be.

@@ -29,8 +29,8 @@ impl ServerDefinitions {
     }
 }
 
-impl ServerDefinitions {
-    async fn ask(
+impl Definitions for ServerDefinitions {
+    async fn locate(
         &mut self,
         codebase: &mut Codebase,
         question: Question,
@@ -48,26 +48,6 @@ impl ServerDefinitions {
         let answers = session.locate(question, file, &loaded.source, at).await?;
         session.close(file).await?;
         Ok(answers.iter().map(|targets| targets.iter().filter_map(|t| place(codebase, t)).collect()).collect())
-    }
-}
-
-impl Definitions for ServerDefinitions {
-    async fn definitions(
-        &mut self,
-        codebase: &mut Codebase,
-        file: &RelPath,
-        at: &[ByteOffset],
-    ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        self.ask(codebase, Question::Definition, file, at).await
-    }
-
-    async fn types(
-        &mut self,
-        codebase: &mut Codebase,
-        file: &RelPath,
-        at: &[ByteOffset],
-    ) -> Result<Vec<Vec<Place>>, ScoutError> {
-        self.ask(codebase, Question::TypeDefinition, file, at).await
     }
 }
 

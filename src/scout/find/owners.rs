@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use crate::lsp::Question;
 use crate::plan::SymbolKind;
 use crate::python::{DeclarationKind, NameToken, Owner, Tie};
 use crate::text::{ByteOffset, RelPath};
@@ -36,7 +37,7 @@ impl Scout<'_> {
             return Ok(());
         }
         let names: Vec<ByteOffset> = owned.iter().map(|(_, owner)| owner.at).collect();
-        let types = definitions.types(self.codebase, file, &names).await?;
+        let types = definitions.locate(self.codebase, Question::TypeDefinition, file, &names).await?;
         for ((label, owner), classes) in owned.into_iter().zip(types) {
             let mut fields = Vec::new();
             for class in &classes {

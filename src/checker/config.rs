@@ -10,7 +10,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::check::normalized;
-use super::obstacles::{Obstacle, obstacles, pattern};
+use super::obstacles::{Obstacle, Odd, obstacles, pattern};
 use super::{CheckOptions, CheckerError, Environment, Pyrefly};
 
 /// One project as pyrefly sees it. All paths are absolute.
@@ -97,6 +97,7 @@ impl Pyrefly {
         cwd: &Path,
         before: &[PathBuf],
         after: &[PathBuf],
+        odd: Option<Odd<'_>>,
     ) -> Result<ProjectConfig, CheckerError> {
         let cwd = cwd.canonicalize().map_err(CheckerError::io(cwd))?;
         let mut found = BTreeMap::new();
@@ -104,7 +105,7 @@ impl Pyrefly {
         let mut answer = self.dump(&cwd, &arguments).await;
         let stumbles = matches!(answer, Err(CheckerError::NoAnswer { .. }));
         if let Err(error @ CheckerError::NoAnswer { .. }) = &answer {
-            found = obstacles(&root_from_talk(error, &cwd));
+            found = obstacles(&root_from_talk(error, &cwd), odd);
             arguments.extend(left_out(&found));
             answer = if found.is_empty() { answer } else { self.dump(&cwd, &arguments).await };
         }
@@ -115,7 +116,7 @@ impl Pyrefly {
         let root = first.root(&cwd);
         if !stumbles {
             // Those in folders that an ignore file names come up in checks that read such folders too.
-            found = obstacles(&root);
+            found = obstacles(&root, odd);
         }
         let reads_for_ever = first.covered.iter().any(|file| found.contains_key(file));
         let mut project = first.into_project(root);
@@ -414,7 +415,7 @@ mod tests {
     use crate::checker::testing::{Tree, block_on, pyrefly};
 
     fn project(tree: &Tree, below: &str) -> ProjectConfig {
-        block_on(pyrefly().dump_config(&tree.path().join(below), &[], &[])).unwrap()
+        block_on(pyrefly().dump_config(&tree.path().join(below), &[], &[], None)).unwrap()
     }
 
     fn covered(tree: &Tree, project: &ProjectConfig) -> Vec<String> {
@@ -507,7 +508,7 @@ mod tests {
     #[test]
     fn no_python_at_all_is_an_error() {
         let tree = Tree::new(&[("a.txt", "")]);
-        let error = block_on(pyrefly().dump_config(tree.path(), &[], &[])).unwrap_err();
+        let error = block_on(pyrefly().dump_config(tree.path(), &[], &[], None)).unwrap_err();
         assert!(matches!(error, CheckerError::NothingCovered { .. }));
     }
 

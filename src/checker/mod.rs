@@ -28,7 +28,7 @@ pub(crate) use config::{Inspection, ProjectConfig};
 pub(crate) use error::CheckerError;
 pub(crate) use glean::{GleanFacts, UseTarget};
 pub(crate) use install::{InstallStep, install};
-pub(crate) use obstacles::pattern;
+pub(crate) use obstacles::{Odd, pattern};
 #[cfg(test)]
 pub(crate) use program::Candidate;
 pub(crate) use program::{FindOptions, Origin, Outcome, Pyrefly, Search, find_program, search};

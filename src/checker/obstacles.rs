@@ -7,6 +7,7 @@
 //! something twice costs nothing.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::fs::{self, FileType};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -37,10 +38,21 @@ impl Obstacle {
     }
 }
 
-/// All obstacles below a folder, which is a canonical path.
-pub(super) fn obstacles(root: &Path) -> BTreeMap<PathBuf, Obstacle> {
+/// All links, pipes and devices below a folder, as somebody found them who walked over it without following links.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Odd<'o> {
+    pub(crate) below: &'o Path,
+    pub(crate) paths: &'o [PathBuf],
+}
+
+/// All obstacles below a folder, which is a canonical path. A walk over a large tree is dear, so that one which was
+/// made before isn't made again.
+pub(super) fn obstacles(root: &Path, known: Option<Odd<'_>>) -> BTreeMap<PathBuf, Obstacle> {
     let mut walk = Walk { root, found: BTreeMap::new(), around: vec![root.to_owned()] };
-    walk.folder(root);
+    match known.filter(|odd| odd.below == root) {
+        Some(odd) => odd.paths.iter().for_each(|path| walk.odd(path)),
+        None => walk.folder(root),
+    }
     walk.found
 }
 
@@ -55,13 +67,23 @@ impl Walk<'_> {
     /// A folder that can't be read is one that pyrefly passes over.
     fn folder(&mut self, folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let passed_over = name.as_encoded_bytes().starts_with(b".") || PASSED_OVER.iter().any(|p| name == *p);
             if let Ok(kind) = entry.file_type()
-                && !passed_over
+                && !is_passed_over(&entry.file_name())
             {
                 self.entry(&entry.path(), kind);
             }
+        }
+    }
+
+    /// What lies below the root, with no link above it.
+    fn odd(&mut self, path: &Path) {
+        let Ok(below) = path.strip_prefix(self.root) else { return };
+        if let Ok(data) = path.symlink_metadata()
+            && !below.iter().any(is_passed_over)
+        {
+            self.around = path.ancestors().skip(1).take(below.iter().count()).map(Path::to_owned).collect();
+            self.around.reverse();
+            self.entry(path, data.file_type());
         }
     }
 
@@ -97,6 +119,10 @@ impl Walk<'_> {
         self.folder(path);
         self.around.pop();
     }
+}
+
+fn is_passed_over(name: &OsStr) -> bool {
+    name.as_encoded_bytes().starts_with(b".") || PASSED_OVER.iter().any(|passed_over| name == *passed_over)
 }
 
 fn is_read(path: &Path) -> bool {
@@ -156,7 +182,25 @@ mod tests {
         link("nowhere", "node_modules/gone");
         symlink(outside.path().join("far"), root.join("far")).unwrap();
         symlink("nowhere", outside.path().join("far/gone")).unwrap();
-        let found: Vec<(String, Obstacle)> = obstacles(&root)
+        let odd = [
+            "gone.py",
+            "gone",
+            "self.py",
+            "a/up",
+            "above",
+            "a/to_b",
+            "b/to_a",
+            "a/again.py",
+            "null.py",
+            "null.txt",
+            "far",
+            ".hidden/gone",
+            "node_modules/gone",
+        ];
+        let odd = odd.map(|path| root.join(path));
+        let found = obstacles(&root, None);
+        assert_eq!(obstacles(&root, Some(Odd { below: &root, paths: &odd })), found);
+        let found: Vec<(String, Obstacle)> = found
             .into_iter()
             .map(|(path, why)| (path.strip_prefix(&root).unwrap().display().to_string(), why))
             .collect();

@@ -1,6 +1,7 @@
 //! One run of a program: its answer, its talk, a time limit. The program dies with whoever waits for it.
 
 use std::ffi::OsString;
+use std::io::{Read as _, Seek as _};
 use std::path::Path;
 use std::process::Stdio;
 use std::time::Duration;
@@ -53,7 +54,10 @@ pub(super) async fn run(
     #[expect(clippy::disallowed_methods, reason = "this is the checker's shell file for programs")]
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
+    let failed = |source| CheckerError::Start { program: program.into(), cwd: cwd.into(), source };
+    // Not a pipe: pyrefly writes each of thousands of lines by itself, and would wake up its reader for each.
+    let mut answer = tempfile::tempfile().map_err(failed)?;
+    command.stdin(Stdio::null()).stdout(answer.try_clone().map_err(failed)?).stderr(Stdio::piped()).kill_on_drop(true);
     for name in REMOVED_ENVIRONMENT {
         command.env_remove(name);
     }
@@ -63,15 +67,17 @@ pub(super) async fn run(
         Ok(child) => child,
         // The folder may be what is missing; only a missing program is an ordinary answer.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound && cwd.is_dir() => return Ok(None),
-        Err(source) => return Err(CheckerError::Start { program: program.into(), cwd: cwd.into(), source }),
+        Err(source) => return Err(failed(source)),
     };
     let ended = tokio::time::timeout(limit, child.wait_with_output()).await;
     let output = ended
         .map_err(|_| CheckerError::TimedOut { command: shorten(&shown), limit })?
-        .map_err(|source| CheckerError::Start { program: program.into(), cwd: cwd.into(), source })?;
+        .map_err(failed)?;
+    let mut stdout = Vec::new();
+    answer.rewind().and_then(|()| answer.read_to_end(&mut stdout)).map_err(failed)?;
     Ok(Some(Answer {
         command: shorten(&shown),
-        stdout: output.stdout,
+        stdout,
         stderr: String::from_utf8_lossy(&output.stderr).into_owned(),
         code: output.status.code(),
         status: output.status.to_string(),

@@ -37,7 +37,7 @@ impl Judging {
         roots: &ExtraRoots,
     ) -> Result<Self, GateError> {
         let workspace = workspace.canonicalize().map_err(GateError::io(workspace))?;
-        let project = pyrefly.dump_config(&workspace, &roots.given, &roots.found).await?;
+        let project = pyrefly.dump_config(&workspace, &roots.given, &roots.found, None).await?;
         let shadow = Shadow::new(&project, &workspace)?;
         let original = flags(&project, files, &workspace, mode);
         let mut options = moved(&original, &shadow);
@@ -236,7 +236,7 @@ mod tests {
     #[test]
     fn a_root_inside_the_original_leads_back_unless_its_twin_is_asked_first() {
         let tree = Tree::new(&[("pyproject.toml", ""), ("lib/a.py", "")]);
-        let project = block_on(pyrefly().dump_config(tree.path(), &[], &[])).unwrap();
+        let project = block_on(pyrefly().dump_config(tree.path(), &[], &[], None)).unwrap();
         let shadow = Shadow::new(&project, tree.path()).unwrap();
         let check = |roots: &[&Path], search_path: &[&Path], config: &Path| {
             let own = |paths: &[&Path]| paths.iter().map(|path| path.to_path_buf()).collect::<Vec<_>>();

@@ -250,7 +250,7 @@ fn virtual_environments_are_not_copied() {
 fn a_dependency_in_a_virtual_environment_of_the_project_is_found() {
     let mut bench = Bench::new(&[("m.py", "import dep\ndep.f(1)\n")]);
     bench.tree.venv(".venv", &[]);
-    let site = block_on(pyrefly().dump_config(bench.tree.path(), &[], &[])).unwrap().site_packages[0].clone();
+    let site = block_on(pyrefly().dump_config(bench.tree.path(), &[], &[], None)).unwrap().site_packages[0].clone();
     let site = site.strip_prefix(bench.tree.path()).unwrap().to_str().unwrap();
     bench.tree.write(&format!("{site}/dep/__init__.py"), LIB);
     let right = bench.edit("m.py", 0, "dep.f(1)", "dep.f(1, verbose=True)");

@@ -141,7 +141,7 @@ impl Cache {
     /// Keeps what is known now, unless the tree changed while it was asked about. A workspace that can't be written
     /// to simply has no cache.
     pub(super) fn write(&self, config: &Configured, facts: &Facts, codebase: &Codebase) {
-        let is_unchanged = || codebase.fingerprint().as_ref() == Some(&self.fingerprint);
+        let is_unchanged = || codebase.is_still(&self.fingerprint);
         if facts.grown && is_unchanged() && self.try_write(config, facts).is_some() {
             self.push_out();
         }

@@ -273,7 +273,7 @@ async fn covered(workspace: &ProjectRoot, files: &[RelPath], pyrefly: Option<&Py
     let Some(pyrefly) = pyrefly else {
         return (CheckState::Ok, format!("{count}; without pyrefly nobody can say which are covered"));
     };
-    let config = match pyrefly.dump_config(workspace.as_path(), &[], &[]).await {
+    let config = match pyrefly.dump_config(workspace.as_path(), &[], &[], None).await {
         Ok(config) => config,
         Err(CheckerError::NothingCovered { .. }) => {
             return (CheckState::Broken, format!("{count}, and the type checker covers none of them"));

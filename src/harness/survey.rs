@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::checker::{CheckerError, ProjectConfig, Pyrefly};
+use crate::checker::{CheckerError, Odd, ProjectConfig, Pyrefly};
 use crate::plan::{Effort, ExtraRoots};
 use crate::scout::{self, Codebase, Standing, Unrooted};
 use crate::text::ProjectRoot;
@@ -72,7 +72,8 @@ async fn configure(
     codebase: &mut Codebase,
     roots: &ExtraRoots,
 ) -> Result<Option<ProjectConfig>, HarnessError> {
-    match pyrefly.dump_config(workspace.as_path(), &roots.given, &roots.found).await {
+    let odd = Odd { below: workspace.as_path(), paths: codebase.odd() };
+    match pyrefly.dump_config(workspace.as_path(), &roots.given, &roots.found, Some(odd)).await {
         Ok(config) => {
             codebase.name_modules_from(&config.roots_for_files());
             Ok(Some(config))

@@ -3,7 +3,7 @@
 //! Reading is here; what a text means is `python`'s, and what a mention refers to is decided elsewhere.
 
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
@@ -15,6 +15,8 @@ use crate::python::{ImportRef, Module, without_escapes};
 use crate::text::{ProjectRoot, RelPath, Revision, SourceText};
 
 use super::ScoutError;
+use super::texts::{NOT_A_FILE, Texts, read, read_small};
+use super::tree::{self, Entry};
 
 /// Folders that the type checker never reads, beside hidden ones.
 const UNREAD_FOLDERS: [&str; 4] = ["node_modules", "__pycache__", "venv", "site-packages"];
@@ -35,28 +37,10 @@ pub(crate) const SETTINGS: [&str; 9] = [
 ];
 /// Larger files are data.
 const MAX_FILE_BYTES: u64 = 16 << 20;
-const NOT_A_FILE: &str = "a pipe, a socket or a device, which nobody can search";
 /// How much of a folder elsewhere is searched.
 const MAX_ENTRIES_BEHIND_A_LINK: usize = 20_000;
 /// How much of a file is looked at for the mark of a generator.
 const HEADER_BYTES: usize = 1000;
-
-/// Which folders are virtual environments; each folder is looked at once.
-#[derive(Default)]
-struct Environments(HashMap<PathBuf, bool>);
-
-impl Environments {
-    /// Whether a file below `root` is in one.
-    fn hold(&mut self, root: &Path, file: &Path) -> bool {
-        let Some(folder) = file.parent().filter(|folder| *folder != root) else { return false };
-        if let Some(&known) = self.0.get(folder) {
-            return known;
-        }
-        let holds = folder.join("pyvenv.cfg").is_file() || self.hold(root, folder);
-        self.0.insert(folder.to_owned(), holds);
-        holds
-    }
-}
 
 /// One file with its syntax.
 #[derive(Debug)]
@@ -109,9 +93,12 @@ pub(crate) struct Codebase {
     /// Files that aren't Python, but for those that an ignore file names.
     documents: BTreeSet<RelPath>,
     unnameable: Vec<PathBuf>,
+    /// Links, pipes and devices.
+    odd: Vec<PathBuf>,
     import_roots: Vec<PathBuf>,
     /// The files that hold a text, for each that was searched for: no file is read twice for one.
     files_with: RefCell<BTreeMap<String, BTreeSet<RelPath>>>,
+    texts: RefCell<Texts>,
     loaded: BTreeMap<RelPath, Option<Rc<Loaded>>>,
     outside: BTreeMap<PathBuf, Option<Rc<Loaded>>>,
 }
@@ -130,8 +117,10 @@ impl Codebase {
             settings: BTreeSet::new(),
             documents: BTreeSet::new(),
             unnameable: Vec::new(),
+            odd: Vec::new(),
             import_roots: Vec::new(),
             files_with: RefCell::new(BTreeMap::new()),
+            texts: RefCell::new(Texts::default()),
             loaded: BTreeMap::new(),
             outside: BTreeMap::new(),
         };
@@ -173,14 +162,6 @@ impl Codebase {
         }
     }
 
-    /// A folder that can't be looked into may hold anything.
-    fn note_unreadable(&mut self, error: &ignore::Error) {
-        if let Some(file) = path_of(error).and_then(|path| self.root.relativize(path).ok()) {
-            let message = error.io_error().map_or_else(|| error.to_string(), ToString::to_string);
-            self.unread.insert(Unread { file, reason: Reason::Unreadable, message });
-        }
-    }
-
     /// Files that hold the text and whose name isn't UTF-8, so that no JSON and no protocol can name them.
     pub(super) fn unnameable_with(&self, text: &str) -> Vec<String> {
         let texts = BTreeSet::from([text.to_owned()]);
@@ -204,30 +185,16 @@ impl Codebase {
     }
 
     fn list(&mut self) {
-        let mut builder = WalkBuilder::new(self.root.as_path());
-        builder.hidden(false).parents(false).follow_links(false).require_git(false);
-        builder.filter_entry(|entry| !INTERNAL_FOLDERS.iter().any(|name| entry.file_name() == *name));
-        let respected: HashSet<PathBuf> = builder.build().flatten().map(ignore::DirEntry::into_path).collect();
-        builder.standard_filters(false);
-        let root = self.root.clone();
-        let mut environments = Environments::default();
-        for entry in builder.build() {
-            let entry = match entry {
-                Ok(entry) => entry,
-                Err(error) => {
-                    self.note_unreadable(&error);
-                    continue;
-                }
-            };
-            if entry.path() == root.as_path() || entry.file_type().is_some_and(|kind| kind.is_dir()) {
-                continue;
+        let tree = tree::walk(self.root.as_path(), &INTERNAL_FOLDERS);
+        for entry in tree.entries {
+            if !entry.kind.is_file() {
+                self.odd.push(entry.path.clone());
             }
-            let Ok(file) = root.relativize(entry.path()) else {
-                self.note_unnameable(entry.path());
+            let Ok(file) = self.root.relativize(&entry.path) else {
+                self.note_unnameable(&entry.path);
                 continue;
             };
-            let ignored = !respected.contains(entry.path());
-            match self.judge_file(&file, &entry, ignored, &mut environments) {
+            match self.judge_file(&file, &entry) {
                 Standing::Read => {
                     if let Some(stem) = module_stem(&file).filter(|_| !is_notebook(&file)) {
                         self.by_stem.entry(stem.to_owned()).or_default().push(file.clone());
@@ -241,11 +208,16 @@ impl Codebase {
                     if SETTINGS.contains(&file.file_name()) {
                         self.settings.insert(file.clone());
                     }
-                    let is_file = entry.file_type().is_some_and(|kind| kind.is_file());
-                    if is_file && !ignored && !environments.hold(root.as_path(), entry.path()) {
+                    if entry.kind.is_file() && !entry.is_ignored && !entry.is_in_environment {
                         self.documents.insert(file);
                     }
                 }
+            }
+        }
+        // A folder that can't be looked into may hold anything.
+        for (path, error) in tree.unreadable {
+            if let Ok(file) = self.root.relativize(&path) {
+                self.unread.insert(Unread { file, reason: Reason::Unreadable, message: error.to_string() });
             }
         }
     }
@@ -254,7 +226,18 @@ impl Codebase {
     /// settings in it, and with the length or time of change of a Python file that isn't. `None` where something
     /// can't be read, so that nobody knows.
     pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
-        let revision = |file: &RelPath| Some((file.clone(), Revision::of(&read(&self.root.join(file)).ok()?)));
+        self.fingerprint_by(|file| self.bytes(file))
+    }
+
+    /// Whether the tree is still as it was.
+    pub(crate) fn is_still(&self, fingerprint: &Fingerprint) -> bool {
+        let texts = self.texts.borrow();
+        let now = self.fingerprint_by(|file| texts.read_anew(file, &self.root.join(file)).ok());
+        now.as_ref() == Some(fingerprint)
+    }
+
+    fn fingerprint_by(&self, bytes: impl Fn(&RelPath) -> Option<Rc<Vec<u8>>>) -> Option<Fingerprint> {
+        let revision = |file: &RelPath| Some((file.clone(), Revision::of(&bytes(file)?)));
         let revisions = self.files.iter().chain(&self.settings).map(revision).collect::<Option<BTreeMap<_, _>>>()?;
         let changed = |unread: &Unread| {
             let data = std::fs::symlink_metadata(self.root.join(&unread.file)).ok()?;
@@ -271,17 +254,11 @@ impl Codebase {
         })
     }
 
-    fn judge_file(
-        &self,
-        file: &RelPath,
-        entry: &ignore::DirEntry,
-        ignored: bool,
-        environments: &mut Environments,
-    ) -> Standing {
+    fn judge_file(&self, file: &RelPath, entry: &Entry) -> Standing {
         let unread = |reason, message: &str| Standing::Unread(reason, message.to_owned());
-        let is_link = entry.file_type().is_some_and(|kind| kind.is_symlink());
-        if is_link && entry.path().is_dir() {
-            return self.judge_folder_link(entry.path());
+        let is_link = entry.kind.is_symlink();
+        if is_link && entry.path.is_dir() {
+            return self.judge_folder_link(&entry.path);
         }
         // Emacs marks a file that it has open with a dangling link of this name.
         if is_link && file.file_name().starts_with(".#") {
@@ -292,7 +269,7 @@ impl Codebase {
             Some("pyx" | "pxd" | "pxi") => {
                 return unread(Reason::NotCovered, "Cython, which the type checker doesn't read");
             }
-            None if is_python_script(entry.path()) => {
+            None if is_python_script(&entry.path) => {
                 return unread(Reason::NotCovered, "a Python script without .py, which the type checker doesn't read");
             }
             Some(_) | None => false,
@@ -301,9 +278,9 @@ impl Codebase {
             return Standing::Foreign;
         }
         if is_link {
-            return self.judge_link(entry.path());
+            return self.judge_link(&entry.path);
         }
-        if !entry.file_type().is_some_and(|kind| kind.is_file()) {
+        if !entry.kind.is_file() {
             return unread(Reason::Unreadable, NOT_A_FILE);
         }
         if let Some(folder) = file.directories().into_iter().find(|name| name.starts_with('.')) {
@@ -314,13 +291,13 @@ impl Codebase {
             let message = format!("below {folder}, which the type checker doesn't read");
             return Standing::Unread(Reason::NotCovered, message);
         }
-        if environments.hold(self.root.as_path(), entry.path()) {
+        if entry.is_in_environment {
             return unread(Reason::NotCovered, "in a virtual environment");
         }
-        if ignored {
+        if entry.is_ignored {
             return unread(Reason::NotCovered, "ignored by .gitignore");
         }
-        if entry.metadata().is_ok_and(|data| data.len() > MAX_FILE_BYTES) {
+        if entry.path.metadata().is_ok_and(|data| data.len() > MAX_FILE_BYTES) {
             return unread(Reason::NotCovered, "over 16 MiB");
         }
         Standing::Read
@@ -366,7 +343,7 @@ impl Codebase {
             let finders: Vec<_> = new.iter().map(|text| memmem::Finder::new(text.as_bytes())).collect();
             let mut found = vec![BTreeSet::new(); new.len()];
             for file in &self.files {
-                let Ok(bytes) = read(&self.root.join(file)) else { continue };
+                let Some(bytes) = self.bytes(file) else { continue };
                 for (finder, found) in finders.iter().zip(&mut found) {
                     if finder.find(&bytes).is_some() {
                         found.insert(file.clone());
@@ -382,7 +359,7 @@ impl Codebase {
     pub(super) fn unread_with(&self, text: &str) -> Vec<Unread> {
         let texts = BTreeSet::from([text.to_owned()]);
         let unreadable = self.files.iter().filter_map(|file| {
-            let error = std::fs::File::open(self.root.join(file)).err()?;
+            let error = self.read(file).err()?;
             Some(Unread { file: file.clone(), reason: Reason::Unreadable, message: error.to_string() })
         });
         let holds = |unread: &&Unread| may_hold(&self.root.join(&unread.file), &self.root, &texts);
@@ -394,8 +371,11 @@ impl Codebase {
     /// Reads and parses a file of the workspace, once. `None`: it can't be read or isn't UTF-8, which
     /// [`Codebase::why_not`] tells.
     pub(super) fn load(&mut self, file: &RelPath) -> Option<Rc<Loaded>> {
-        let path = self.root.join(file);
-        self.loaded.entry(file.clone()).or_insert_with(|| load(&path).ok().map(Rc::new)).clone()
+        if !self.loaded.contains_key(file) {
+            let loaded = self.load_afresh(file).ok().map(Rc::new);
+            self.loaded.insert(file.clone(), loaded);
+        }
+        self.loaded[file].clone()
     }
 
     /// What was loaded before; never reads.
@@ -405,12 +385,18 @@ impl Codebase {
 
     /// The same for a file anywhere: the standard library, a dependency.
     pub(super) fn load_outside(&mut self, path: &Path) -> Option<Rc<Loaded>> {
-        self.outside.entry(path.to_owned()).or_insert_with(|| load(path).ok().map(Rc::new)).clone()
+        let load = || parse(path, read(path).ok()?).ok().map(Rc::new);
+        self.outside.entry(path.to_owned()).or_insert_with(load).clone()
+    }
+
+    fn load_afresh(&self, file: &RelPath) -> Result<Loaded, (Reason, String)> {
+        let bytes = self.read(file).map_err(|error| (Reason::Unreadable, error.to_string()))?;
+        parse(&self.root.join(file), bytes.to_vec())
     }
 
     /// Why a file couldn't be loaded.
     pub(super) fn why_not(&self, file: &RelPath) -> (Reason, String) {
-        match load(&self.root.join(file)) {
+        match self.load_afresh(file) {
             Ok(_) => (Reason::Unreadable, "it could be read at the second attempt only".to_owned()),
             Err(why) => why,
         }
@@ -464,7 +450,7 @@ impl Codebase {
             .into_iter()
             .flatten()
             .filter_map(|file| self.root_for(file, parts))
-            .filter(|root| !root.join("__init__.py").is_file())
+            .filter(|root| !self.is_package(root))
             .collect();
         let around = roots.iter().filter(|root| from.starts_with(root)).max_by_key(|root| root.components().count());
         let only = roots.first().filter(|_| roots.len() == 1);
@@ -483,16 +469,34 @@ impl Codebase {
         !self.module_files(folder, &parts).is_empty() || last.is_dir()
     }
 
-    /// Files that aren't Python, up to a size, but for those of installed packages.
-    pub(super) fn documents(&self, max_bytes: u64) -> impl Iterator<Item = &RelPath> {
+    /// Whether a folder of the workspace is a package that isn't a namespace.
+    pub(super) fn is_package(&self, folder: &Path) -> bool {
+        let holds = |name: &str| self.root.relativize(&folder.join(name)).is_ok_and(|file| self.contains(&file));
+        holds("__init__.py") || holds("__init__.pyi")
+    }
+
+    /// Files that aren't Python, up to a size, with their bytes, but for those of installed packages.
+    pub(super) fn documents(&self, max_bytes: u64) -> impl Iterator<Item = (&RelPath, Vec<u8>)> {
         let is_source = |file: &&RelPath| !file.directories().iter().any(|name| UNREAD_FOLDERS.contains(name));
-        let is_small = move |file: &&RelPath| self.root.join(file).metadata().is_ok_and(|data| data.len() <= max_bytes);
-        self.documents.iter().filter(is_source).filter(is_small)
+        self.documents
+            .iter()
+            .filter(is_source)
+            .filter_map(move |file| Some((file, read_small(&self.root.join(file), max_bytes).ok()?)))
     }
 
     /// The bytes of a file that is looked at; `None` where it can't be read.
-    pub(super) fn bytes(&self, file: &RelPath) -> Option<Vec<u8>> {
-        read(&self.root.join(file)).ok()
+    pub(super) fn bytes(&self, file: &RelPath) -> Option<Rc<Vec<u8>>> {
+        self.read(file).ok()
+    }
+
+    /// The bytes of a file that is looked at, as they were when it was first read.
+    fn read(&self, file: &RelPath) -> std::io::Result<Rc<Vec<u8>>> {
+        self.texts.borrow_mut().read(file, &self.root.join(file))
+    }
+
+    /// Links, pipes and devices, of which the type checker may have to be told.
+    pub(crate) fn odd(&self) -> &[PathBuf] {
+        &self.odd
     }
 
     /// The folder below which a file is the module of that name.
@@ -578,11 +582,6 @@ fn module_stem(file: &RelPath) -> Option<&str> {
     }
 }
 
-/// A pipe would be waited for, and a device may never end.
-fn read(path: &Path) -> std::io::Result<Vec<u8>> {
-    if path.metadata()?.is_file() { std::fs::read(path) } else { Err(std::io::Error::other(NOT_A_FILE)) }
-}
-
 /// Whether what isn't looked at holds one of the texts, as far as can be told: what can't be read may, and so may a
 /// folder that is too large to search or that holds the workspace.
 fn may_hold(path: &Path, workspace: &ProjectRoot, texts: &BTreeSet<String>) -> bool {
@@ -601,21 +600,7 @@ fn may_hold(path: &Path, workspace: &ProjectRoot, texts: &BTreeSet<String>) -> b
         })
 }
 
-fn path_of(error: &ignore::Error) -> Option<&Path> {
-    match error {
-        ignore::Error::WithPath { path, .. } => Some(path),
-        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => path_of(err),
-        ignore::Error::Partial(_)
-        | ignore::Error::Loop { .. }
-        | ignore::Error::Io(_)
-        | ignore::Error::Glob { .. }
-        | ignore::Error::UnrecognizedFileType(_)
-        | ignore::Error::InvalidDefinition => None,
-    }
-}
-
-fn load(path: &Path) -> Result<Loaded, (Reason, String)> {
-    let bytes = read(path).map_err(|error| (Reason::Unreadable, error.to_string()))?;
+fn parse(path: &Path, bytes: Vec<u8>) -> Result<Loaded, (Reason, String)> {
     let source = SourceText::from_bytes(bytes).map_err(|error| (Reason::NotUtf8, error.to_string()))?;
     let extension = path.extension().and_then(|extension| extension.to_str());
     let module = Module::of_file(&source, extension);

@@ -33,8 +33,7 @@ pub(super) fn documents(codebase: &Codebase, names: &BTreeSet<ImportedAs>) -> Ve
         .map(|(last, spelled)| (memmem::Finder::new(last.as_bytes()).into_owned(), spelled))
         .collect();
     let mut found = Vec::new();
-    for file in codebase.documents(MAX_DOCUMENT_BYTES) {
-        let Some(bytes) = codebase.bytes(file) else { continue };
+    for (file, bytes) in codebase.documents(MAX_DOCUMENT_BYTES) {
         let held: Vec<&str> = finders
             .iter()
             .filter(|(last, _)| last.find(&bytes).is_some())

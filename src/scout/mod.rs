@@ -16,6 +16,8 @@ mod group;
 mod outside;
 mod resolve;
 mod roots;
+mod texts;
+mod tree;
 mod variables;
 
 pub(crate) use codebase::{Codebase, Fingerprint, SETTINGS};

@@ -7,6 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
+use memchr::memmem;
+
 use crate::python::{ImportClause, Role};
 use crate::text::{ByteOffset, Position, RelPath};
 
@@ -111,7 +113,7 @@ fn top_level_names(codebase: &Codebase) -> BTreeMap<String, BTreeSet<PathBuf>> {
         let mut inner = path.as_path();
         while let Some(folder) = inner.parent().filter(|folder| folder.starts_with(workspace)) {
             if let Some(name) = inner.file_stem().and_then(|name| name.to_str())
-                && !is_in_package(folder, workspace, &mut packaged)
+                && !is_in_package(folder, codebase, &mut packaged)
             {
                 names.entry(name.to_owned()).or_default().insert(folder.to_owned());
             }
@@ -123,13 +125,12 @@ fn top_level_names(codebase: &Codebase) -> BTreeMap<String, BTreeSet<PathBuf>> {
     names
 }
 
-fn is_in_package(folder: &Path, workspace: &Path, known: &mut BTreeMap<PathBuf, bool>) -> bool {
+fn is_in_package(folder: &Path, codebase: &Codebase, known: &mut BTreeMap<PathBuf, bool>) -> bool {
     if let Some(&known) = known.get(folder) {
         return known;
     }
-    let is_package = folder.join("__init__.py").is_file() || folder.join("__init__.pyi").is_file();
-    let outer = folder.parent().filter(|outer| outer.starts_with(workspace));
-    let is_inside = is_package || outer.is_some_and(|outer| is_in_package(outer, workspace, known));
+    let outer = folder.parent().filter(|outer| outer.starts_with(codebase.root().as_path()));
+    let is_inside = codebase.is_package(folder) || outer.is_some_and(|outer| is_in_package(outer, codebase, known));
     known.insert(folder.to_owned(), is_inside);
     is_inside
 }
@@ -142,12 +143,23 @@ fn importers(codebase: &Codebase, names: &BTreeMap<String, BTreeSet<PathBuf>>) -
     }
     for file in codebase.checked_files() {
         let Some(bytes) = codebase.bytes(file) else { continue };
-        let text = String::from_utf8_lossy(&bytes);
-        for name in text.split(['\n', '\r']).flat_map(imported_by).filter(|name| names.contains_key(*name)) {
+        let imported = import_lines(&bytes).flat_map(imported_by).filter(|name| names.contains_key(*name));
+        for name in imported {
             found.entry(name.to_owned()).or_default().insert(file.clone());
         }
     }
     found
+}
+
+/// The lines that may be imports.
+fn import_lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
+    let is_end = |byte: &u8| matches!(byte, b'\n' | b'\r');
+    memmem::find_iter(bytes, b"import").filter_map(move |at| {
+        let (before, after) = bytes.split_at(at);
+        let start = before.iter().rposition(|byte| is_end(byte)).map_or(0, |end| end + 1);
+        let end = after.iter().position(|byte| is_end(byte)).map_or(bytes.len(), |end| at + end);
+        std::str::from_utf8(&bytes[start..end]).ok()
+    })
 }
 
 /// The first components of what a line imports absolutely, should it be an import.
@@ -224,6 +236,12 @@ async fn hidden_by(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lines_that_may_be_imports_are_found_whatever_ends_them() {
+        let text = b"import a\r\nx = 1\rfrom b import c\n\xe9 = 1 # important\n  import d";
+        assert_eq!(import_lines(text).collect::<Vec<_>>(), ["import a", "from b import c", "  import d"]);
+    }
 
     #[test]
     fn lines_tell_the_first_components_of_absolute_imports() {

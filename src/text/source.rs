@@ -15,12 +15,8 @@ pub(crate) struct Revision(String);
 
 impl Revision {
     pub(crate) fn of(bytes: &[u8]) -> Self {
-        use fmt::Write as _;
-        let mut hex = String::with_capacity(64);
-        for byte in Sha256::digest(bytes) {
-            write!(hex, "{byte:02x}").expect("writing to a string can't fail");
-        }
-        Self(hex)
+        let digit = |half: u8| char::from(if half < 10 { b'0' + half } else { b'a' + half - 10 });
+        Self(Sha256::digest(bytes).iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect())
     }
 
     /// Reads back what [`Revision::as_str`] gave; `None` unless it is 64 lower-case hexadecimal digits.

@@ -70,9 +70,7 @@ pub(super) async fn run(
         Err(source) => return Err(failed(source)),
     };
     let ended = tokio::time::timeout(limit, child.wait_with_output()).await;
-    let output = ended
-        .map_err(|_| CheckerError::TimedOut { command: shorten(&shown), limit })?
-        .map_err(failed)?;
+    let output = ended.map_err(|_| CheckerError::TimedOut { command: shorten(&shown), limit })?.map_err(failed)?;
     let mut stdout = Vec::new();
     answer.rewind().and_then(|()| answer.read_to_end(&mut stdout)).map_err(failed)?;
     Ok(Some(Answer {

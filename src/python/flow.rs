@@ -33,7 +33,7 @@ pub(crate) struct Arm {
 pub(super) struct Reader<'a> {
     pub(super) arms: &'a [Arm],
     /// `None`: once the scope has run.
-    pub(super) order: Option<usize>,
+    pub(super) order: Option<u32>,
 }
 
 /// The bindings of a variable that may be the last one before a reader. Empty when none comes before it.

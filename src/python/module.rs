@@ -1,6 +1,5 @@
 //! One parsed file: its names, scopes, imports and declarations, without the tree that they come from.
 
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use ruff_python_ast::PySourceType;
@@ -170,7 +169,7 @@ pub(crate) struct NameToken {
     /// The arms of compound statements around it, outermost first.
     pub(crate) arms: Rc<[Arm]>,
     /// How many names of the file are evaluated before it.
-    pub(crate) order: usize,
+    pub(crate) order: u32,
 }
 
 impl NameToken {
@@ -258,8 +257,8 @@ pub(crate) struct AssignedAlias {
 /// One parsed file.
 #[derive(Debug)]
 pub(crate) struct Module {
-    names: BTreeMap<ByteOffset, NameToken>,
-    in_strings: BTreeMap<ByteOffset, NameToken>,
+    names: Vec<NameToken>,
+    in_strings: Vec<NameToken>,
     texts: Vec<(ByteSpan, TextKind)>,
     /// String literals that may name something at run time.
     pub(crate) plain_strings: Vec<PlainString>,
@@ -328,9 +327,9 @@ impl Module {
     fn of(mut walked: Walked, texts: Vec<(ByteSpan, TextKind)>, broken_from: Option<ByteOffset>) -> Self {
         walked.imports.sort_by_key(|clause| clause.name);
         Self {
-            names: walked.names,
+            names: walked.names.into_values().collect(),
             texts,
-            in_strings: walked.in_strings,
+            in_strings: walked.in_strings.into_values().collect(),
             plain_strings: walked.plain_strings,
             scopes: walked.scopes,
             imports: walked.imports,
@@ -342,12 +341,12 @@ impl Module {
 
     /// The identifier that starts at the offset.
     pub(crate) fn name_at(&self, start: ByteOffset) -> Option<&NameToken> {
-        self.names.get(&start)
+        starting_at(&self.names, start)
     }
 
     /// All identifiers, in order.
     pub(crate) fn names(&self) -> impl Iterator<Item = &NameToken> {
-        self.names.values()
+        self.names.iter()
     }
 
     /// The string or comment that holds the span.
@@ -359,12 +358,12 @@ impl Module {
 
     /// What may be names in strings: the components, but for the first, of those that are dotted names, and keys.
     pub(crate) fn in_strings(&self) -> impl Iterator<Item = &NameToken> {
-        self.in_strings.values()
+        self.in_strings.iter()
     }
 
     /// What may be a name in a string and is exactly this.
     pub(crate) fn in_string_at(&self, name: ByteSpan) -> Option<&NameToken> {
-        self.in_strings.get(&name.start()).filter(|token| token.span == name)
+        starting_at(&self.in_strings, name.start()).filter(|token| token.span == name)
     }
 
     /// The import clause whose name, module or alias token starts at the offset.
@@ -417,6 +416,10 @@ impl Module {
     pub(crate) fn enclosing(&self, scope: ScopeId) -> String {
         self.scopes.qualname(scope).join(".")
     }
+}
+
+fn starting_at(tokens: &[NameToken], start: ByteOffset) -> Option<&NameToken> {
+    tokens.binary_search_by_key(&start, |token| token.span.start()).ok().and_then(|at| tokens.get(at))
 }
 
 /// The strings and comments among tokens, by their places.

@@ -13,7 +13,7 @@ use super::imports::ImportRef;
 
 /// A scope of one module, by index; 0 is the module itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ScopeId(usize);
+pub(crate) struct ScopeId(u32);
 
 impl ScopeId {
     pub(crate) const MODULE: Self = Self(0);
@@ -55,7 +55,7 @@ pub(crate) struct Binding {
     /// The arms of compound statements around it, outermost first.
     pub(crate) arms: Rc<[Arm]>,
     /// How many names of the file are evaluated before it takes effect.
-    pub(crate) order: usize,
+    pub(crate) order: u32,
     /// Made by a function, through `global` or `nonlocal`: nobody knows when.
     pub(crate) anytime: bool,
 }
@@ -104,15 +104,15 @@ impl Scopes {
             globals: BTreeSet::new(),
             nonlocals: BTreeSet::new(),
         });
-        ScopeId(self.scopes.len() - 1)
+        ScopeId(u32::try_from(self.scopes.len() - 1).expect("a file has fewer scopes than bytes"))
     }
 
     pub(super) fn get(&self, id: ScopeId) -> &Scope {
-        self.scopes.get(id.0).expect("a scope id is only made by push")
+        self.scopes.get(id.0 as usize).expect("a scope id is only made by push")
     }
 
     pub(super) fn get_mut(&mut self, id: ScopeId) -> &mut Scope {
-        self.scopes.get_mut(id.0).expect("a scope id is only made by push")
+        self.scopes.get_mut(id.0 as usize).expect("a scope id is only made by push")
     }
 
     /// Names of the definitions around and including a scope, outermost first.

@@ -110,7 +110,7 @@ struct Walk<'s> {
     /// Arms of compound statements around the current one.
     arms: Rc<[Arm]>,
     /// How many names and bindings were evaluated so far.
-    order: usize,
+    order: u32,
     /// Expressions whose use was seen before they are reached: by range, how and the region.
     uses: BTreeMap<(usize, usize), (Usage, ByteSpan)>,
     /// The annotation being walked.
@@ -168,7 +168,7 @@ impl Walk<'_> {
         }
     }
 
-    const fn next_order(&mut self) -> usize {
+    const fn next_order(&mut self) -> u32 {
         self.order += 1;
         self.order
     }

@@ -226,25 +226,25 @@ impl Codebase {
     /// settings in it, and with the length or time of change of a Python file that isn't. `None` where something
     /// can't be read, so that nobody knows.
     pub(crate) fn fingerprint(&self) -> Option<Fingerprint> {
-        self.fingerprint_by(|file| self.bytes(file))
+        let revision = |file: &RelPath| Some((file.clone(), Revision::of(&*self.bytes(file)?)));
+        let revisions = self.files.iter().chain(&self.settings).map(revision).collect::<Option<_>>()?;
+        let unread = self.stamps_of_unread()?;
+        self.unnameable.is_empty().then_some(Fingerprint { revisions, unread })
     }
 
-    /// Whether the tree is still as it was.
+    /// Whether the files that were listed are still as they were.
     pub(crate) fn is_still(&self, fingerprint: &Fingerprint) -> bool {
         let texts = self.texts.borrow();
-        let now = self.fingerprint_by(|file| texts.read_anew(file, &self.root.join(file)).ok());
-        now.as_ref() == Some(fingerprint)
+        let is_same = |(file, revision): (&RelPath, &Revision)| texts.is_still(file, &self.root.join(file), revision);
+        fingerprint.revisions.iter().all(is_same) && self.stamps_of_unread().as_ref() == Some(&fingerprint.unread)
     }
 
-    fn fingerprint_by(&self, bytes: impl Fn(&RelPath) -> Option<Rc<Vec<u8>>>) -> Option<Fingerprint> {
-        let revision = |file: &RelPath| Some((file.clone(), Revision::of(&bytes(file)?)));
-        let revisions = self.files.iter().chain(&self.settings).map(revision).collect::<Option<BTreeMap<_, _>>>()?;
+    fn stamps_of_unread(&self) -> Option<BTreeMap<RelPath, String>> {
         let changed = |unread: &Unread| {
             let data = std::fs::symlink_metadata(self.root.join(&unread.file)).ok()?;
             Some((unread.file.clone(), format!("{} {:?}", data.len(), data.modified().ok()?)))
         };
-        let unread = self.unread.iter().map(changed).collect::<Option<_>>()?;
-        self.unnameable.is_empty().then_some(Fingerprint { revisions, unread })
+        self.unread.iter().map(changed).collect()
     }
 
     /// Whether every file that was loaded had the bytes of the fingerprint.

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::rc::Rc;
 use std::time::{Duration, SystemTime};
 
-use crate::text::RelPath;
+use crate::text::{RelPath, Revision};
 
 /// What is kept of the files that were read; the rest is read again. 500,000 lines of Python are 20 MiB.
 const MAX_KEPT_BYTES: usize = 64 << 20;
@@ -38,14 +38,12 @@ impl Texts {
         Ok(bytes)
     }
 
-    /// The bytes of the file at `path` now; read again only where they may be others.
-    pub(super) fn read_anew(&self, file: &RelPath, path: &Path) -> io::Result<Rc<Vec<u8>>> {
-        match self.kept.get(file) {
-            Some((bytes, Some(stamp))) if stamp.is_sure && Stamp::of(&path.metadata()?).as_ref() == Some(stamp) => {
-                Ok(Rc::clone(bytes))
-            }
-            _ => read(path).map(Rc::new),
-        }
+    /// Whether the file at `path` still has the bytes with this revision; read again only where it may have others.
+    pub(super) fn is_still(&self, file: &RelPath, path: &Path, revision: &Revision) -> bool {
+        let stamp = self.kept.get(file).and_then(|(_, stamp)| stamp.as_ref()).filter(|stamp| stamp.is_sure);
+        let now = || path.metadata().ok().as_ref().and_then(Stamp::of);
+        stamp.is_some_and(|stamp| now().as_ref() == Some(stamp))
+            || read(path).is_ok_and(|bytes| Revision::of(&bytes) == *revision)
     }
 }
 
@@ -132,7 +130,8 @@ mod tests {
         // Of the same length, and maybe at the same time by the system's clock.
         std::fs::write(&path, "a = 2\n").unwrap();
         assert_eq!(*texts.read(&file, &path).unwrap(), b"a = 1\n");
-        assert_eq!(*texts.read_anew(&file, &path).unwrap(), b"a = 2\n");
+        assert!(!texts.is_still(&file, &path, &Revision::of(b"a = 1\n")));
+        assert!(texts.is_still(&file, &path, &Revision::of(b"a = 2\n")));
     }
 
     #[cfg(unix)]

@@ -22,6 +22,8 @@ pub(crate) enum PathError {
 pub(crate) enum SourceError {
     #[error("byte {at} can't be decoded as UTF-8")]
     NotUtf8 { at: usize },
+    #[error("it is larger than 4 GiB")]
+    TooLarge,
 }
 
 /// Why a place doesn't exist in this text, told from 1 as people count. Nothing is clamped: a position that doesn't fit means that

@@ -48,6 +48,9 @@ pub(crate) struct SourceText {
 impl SourceText {
     /// Decodes UTF-8 bytes, with or without a byte-order mark.
     pub(crate) fn from_bytes(bytes: Vec<u8>) -> Result<Self, SourceError> {
+        if u32::try_from(bytes.len()).is_err() {
+            return Err(SourceError::TooLarge);
+        }
         let revision = Revision::of(&bytes);
         let text =
             String::from_utf8(bytes).map_err(|error| SourceError::NotUtf8 { at: error.utf8_error().valid_up_to() })?;

@@ -2,17 +2,21 @@
 
 use std::fmt;
 
-/// A byte offset in a file's exact bytes, 0-based, a byte-order mark counted.
+/// A byte offset in a file's exact bytes, 0-based, a byte-order mark counted. A scout keeps some for each name of each
+/// file that it looks at, so they are small: [`SourceText`](super::SourceText) takes no text of 4 GiB.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ByteOffset(usize);
+pub(crate) struct ByteOffset(u32);
 
 impl ByteOffset {
+    /// Panics at 4 GiB, which no offset in a text reaches.
     pub(crate) const fn new(offset: usize) -> Self {
-        Self(offset)
+        assert!(offset <= u32::MAX as usize, "an offset lies in a text, which is smaller than 4 GiB");
+        #[expect(clippy::cast_possible_truncation, reason = "just checked")]
+        Self(offset as u32)
     }
 
     pub(crate) const fn get(self) -> usize {
-        self.0
+        self.0 as usize
     }
 }
 
@@ -27,7 +31,7 @@ impl ByteSpan {
     /// Makes a span; panics when `start > end`, which no caller can reach with offsets of one text.
     pub(crate) fn new(start: usize, end: usize) -> Self {
         assert!(start <= end, "a span ends at or after its start: {start}..{end}");
-        Self { start: ByteOffset(start), end: ByteOffset(end) }
+        Self { start: ByteOffset::new(start), end: ByteOffset::new(end) }
     }
 
     pub(crate) const fn start(self) -> ByteOffset {
@@ -39,7 +43,7 @@ impl ByteSpan {
     }
 
     pub(crate) const fn len(self) -> usize {
-        self.end.0 - self.start.0
+        self.end.get() - self.start.get()
     }
 
     pub(crate) const fn is_empty(self) -> bool {
@@ -47,7 +51,7 @@ impl ByteSpan {
     }
 
     pub(crate) const fn range(self) -> std::ops::Range<usize> {
-        self.start.0..self.end.0
+        self.start.get()..self.end.get()
     }
 
     /// Whether `other` lies in this span; a span contains itself.
@@ -62,12 +66,12 @@ impl ByteSpan {
 
     /// This span as seen from `base`, the start of a span that contains it.
     pub(crate) fn relative_to(self, base: ByteOffset) -> Self {
-        Self::new(self.start.0 - base.0, self.end.0 - base.0)
+        Self::new(self.start.get() - base.get(), self.end.get() - base.get())
     }
 
     /// A span relative to `base` as a span of the whole text.
     pub(crate) fn shifted(self, base: ByteOffset) -> Self {
-        Self::new(self.start.0 + base.0, self.end.0 + base.0)
+        Self::new(self.start.get() + base.get(), self.end.get() + base.get())
     }
 }
 

@@ -86,6 +86,11 @@ same TREE SYMBOL *ARGS:
     cargo build --release --quiet
     python3 bench/same.py {{ TREE }} {{ SYMBOL }} {{ ARGS }}
 
+# What of a scout's processor time and memory is tainie's own: `just own target/real/tree Console.print`
+own TREE SYMBOL *ARGS:
+    cargo build --release --quiet
+    python3 bench/own.py {{ TREE }} {{ SYMBOL }} {{ ARGS }}
+
 # Check that the tree is ready and tag it: `just release 0.2.0`
 release VERSION: check deny
     test -z "$(git status --porcelain)" || { echo "the tree has changes that are not committed" >&2; exit 1; }

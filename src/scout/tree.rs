@@ -35,7 +35,8 @@ pub(super) struct Tree {
 /// Walks over everything below `root`, but for what has one of these names.
 pub(super) fn walk(root: &Path, passed_over: &[&str]) -> Tree {
     let mut tree = Tree::default();
-    let mut left = vec![Folder { path: root.to_owned(), rules: None, is_ignored: false, is_in_environment: false }];
+    let mut left =
+        vec![Folder { path: root.to_owned(), ignore_files: None, is_ignored: false, is_in_environment: false }];
     while let Some(folder) = left.pop() {
         let names = match list(&folder.path, passed_over) {
             Ok(names) => names,
@@ -71,7 +72,7 @@ fn list(folder: &Path, passed_over: &[&str]) -> io::Result<(Names, bool)> {
 
 struct Folder {
     path: PathBuf,
-    rules: Option<Rc<Rules>>,
+    ignore_files: Option<Rc<IgnoreFiles>>,
     is_ignored: bool,
     is_in_environment: bool,
 }
@@ -86,17 +87,17 @@ impl Folder {
     ) {
         let holds = |wanted: &str| names.iter().any(|(name, _)| name == wanted);
         let is_in_environment = self.is_in_environment || !is_root && holds(ENVIRONMENT);
-        let rules = if is_repository || holds(".ignore") || holds(".gitignore") {
-            Some(Rc::new(Rules::of(&self.path, is_repository, self.rules.clone())))
+        let ignore_files = if is_repository || holds(".ignore") || holds(".gitignore") {
+            Some(Rc::new(IgnoreFiles::of(&self.path, is_repository, self.ignore_files.clone())))
         } else {
-            self.rules.clone()
+            self.ignore_files.clone()
         };
         for (name, kind) in names {
             let path = self.path.join(name);
-            let names_it = || rules.as_ref().is_some_and(|rules| rules.name(&path, kind.is_dir()));
+            let names_it = || ignore_files.as_ref().is_some_and(|rules| rules.name(&path, kind.is_dir()));
             let is_ignored = self.is_ignored || names_it();
             if kind.is_dir() {
-                folders.push(Self { path, rules: rules.clone(), is_ignored, is_in_environment });
+                folders.push(Self { path, ignore_files: ignore_files.clone(), is_ignored, is_in_environment });
             } else {
                 entries.push(Entry { path, kind, is_ignored, is_in_environment });
             }
@@ -105,7 +106,7 @@ impl Folder {
 }
 
 /// The ignore files of one folder, and of those around it.
-struct Rules {
+struct IgnoreFiles {
     ignore: Gitignore,
     git: Gitignore,
     exclude: Gitignore,
@@ -114,7 +115,7 @@ struct Rules {
     outer: Option<Rc<Self>>,
 }
 
-impl Rules {
+impl IgnoreFiles {
     fn of(folder: &Path, is_repository: bool, outer: Option<Rc<Self>>) -> Self {
         let read = |name: &str| {
             let mut builder = GitignoreBuilder::new(folder);

@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 
 use crate::cli::render::{counted, line, place, safe};
 use crate::harness::{Detail, Filter, Listing, Sources};
-use crate::plan::{DocumentName, Mention, MentionClass, Near, Site, Unresolvable, Worklist};
+use crate::plan::{DocumentName, Mention, MentionClass, Near, Reason, Site, Unresolvable, Worklist};
 use crate::text::{Position, RelPath};
 
 const FILE: Style = Style::new().bold();
@@ -17,8 +17,8 @@ const WARNING: Style = Style::new().fg_color(Some(anstyle::Color::Ansi(AnsiColor
 const LONGEST_LINE: usize = 160;
 /// How much of such a line stands before the name.
 const BEFORE_NAME: usize = 60;
-/// More names in other files are folded to a count per file.
-const MOST_DOCUMENT_NAMES: usize = 20;
+/// Of what is outside the accounting, or no code, more than so many rows are folded.
+const MOST_ROWS: usize = 20;
 /// Places are aligned up to this width.
 const WIDEST_PLACE: usize = 44;
 
@@ -137,10 +137,19 @@ fn folded(out: &mut String, listing: &Listing<'_>) {
     }
     if !texts.is_empty() {
         line(out, format_args!("\nin comments and strings (--explain lists each)"));
-        for (file, kinds) in texts {
+        let files = texts.len();
+        for (file, kinds) in texts.into_iter().take(MOST_ROWS) {
             let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} x {kind}")).collect();
             line(out, format_args!("  {}: {}", safe(file.as_str()), kinds.join(", ")));
         }
+        more(out, files, "file", "files");
+    }
+}
+
+/// Says that rows were left out.
+fn more(out: &mut String, all: usize, one: &str, many: &str) {
+    if all > MOST_ROWS {
+        line(out, format_args!("  and {} more (--explain)", counted(all - MOST_ROWS, one, many)));
     }
 }
 
@@ -168,10 +177,12 @@ pub(in crate::cli) fn near(out: &mut String, near: &[&Near]) {
     if !names.is_empty() {
         line(out, format_args!("\nlonger names that contain it, not counted"));
     }
-    for (name, places) in names {
+    let all = names.len();
+    for (name, places) in names.into_iter().take(MOST_ROWS) {
         let first = places.first().map(|near| place(near.file.as_str(), near.position)).unwrap_or_default();
         line(out, format_args!("  {} x {}, first at {first}", places.len(), near_name(name)));
     }
+    more(out, all, "longer name", "longer names");
 }
 
 fn near_name((name, target): (&str, Option<&str>)) -> String {
@@ -220,7 +231,7 @@ fn documents(out: &mut String, names: &[&DocumentName], detail: Detail) {
         return;
     }
     line(out, format_args!("\n{} in other files, not counted", counted(names.len(), "name", "names")));
-    if names.len() <= MOST_DOCUMENT_NAMES || detail == Detail::Explained {
+    if names.len() <= MOST_ROWS || detail == Detail::Explained {
         let row = |name: &&DocumentName| Row {
             place: place(name.file.as_str(), name.position),
             kind: "",
@@ -238,24 +249,36 @@ fn documents(out: &mut String, names: &[&DocumentName], detail: Detail) {
     }
 }
 
-/// What a person should look at: always open.
+/// What a person should look at: always open, what has one reason and one remedy together.
 fn unresolvable(out: &mut String, entries: &[&Unresolvable], sources: &Sources) {
     if entries.is_empty() {
         return;
     }
     line(out, format_args!("\n{} for a person to look at (--why FILE:LINE explains each)", entries.len()));
+    let mut groups: Vec<((Reason, &str), Vec<Row>)> = Vec::new();
     for entry in entries {
-        let reason = format!("{WARNING}{}{WARNING:#}: {}", entry.reason.as_str(), safe(&entry.message));
-        match entry.place {
-            Some((position, _)) => {
-                line(out, format_args!("  {}  {reason}", place(&entry.file, position)));
-                let shown = line_at(&entry.file, position, sources).filter(|line| !line.is_empty());
-                if let Some(shown) = shown {
-                    line(out, format_args!("      {shown}"));
-                }
-            }
-            None => line(out, format_args!("  {}  {reason}", safe(&entry.file))),
+        let key = (entry.reason, entry.message.as_str());
+        let row = row_of(entry, sources);
+        match groups.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, rows)) => rows.push(row),
+            None => groups.push((key, vec![row])),
         }
+    }
+    for ((reason, message), listed) in groups {
+        line(out, format_args!("\n{WARNING}{}{WARNING:#}: {}", reason.as_str(), safe(message)));
+        rows(out, &listed);
+    }
+}
+
+/// An entry with its source line, where it has a place and the file is still as it was looked at.
+fn row_of(entry: &Unresolvable, sources: &Sources) -> Row {
+    match entry.place {
+        Some((position, _)) => Row {
+            place: place(&entry.file, position),
+            kind: "",
+            text: line_at(&entry.file, position, sources).unwrap_or_default(),
+        },
+        None => Row { place: safe(&entry.file), kind: "", text: String::new() },
     }
 }
 

@@ -143,7 +143,9 @@ pub(super) async fn scout_first(
     // An index that was never built answers with nothing, which must not look like "no references".
     let references = project.as_ref().is_none_or(|project| !project.index_fails).then_some(&references);
     let (mut second, unheard) = match consulted {
-        Some(Consulted::Server(opinion, server)) => (Some((*opinion, wiring::second_opinion(server.clone()))), None),
+        Some(Consulted::Server(opinion, server)) => {
+            (Some((*opinion, wiring::second_opinion(server.clone(), &search_path))), None)
+        }
         Some(Consulted::Nobody(note)) => (None, Some(note.clone())),
         None => (None, None),
     };

@@ -55,17 +55,17 @@ impl Surroundings {
 /// `search_path` empty: what the project itself declares.
 pub(super) fn definitions(pyrefly: &Pyrefly, effort: Effort, search_path: &[PathBuf]) -> ServerDefinitions {
     let program = pyrefly.program().to_owned();
-    ServerDefinitions::new(Server::pyrefly(program, Mode::Definitions, effort.threads(), search_path))
+    ServerDefinitions::new(Server::pyrefly(program, Mode::Definitions, effort.threads()).with_search_path(search_path))
 }
 
 pub(super) fn references(pyrefly: &Pyrefly, effort: Effort, search_path: &[PathBuf]) -> ServerReferences {
     let program = pyrefly.program().to_owned();
-    ServerReferences::new(Server::pyrefly(program, Mode::References, effort.threads(), search_path))
+    ServerReferences::new(Server::pyrefly(program, Mode::References, effort.threads()).with_search_path(search_path))
 }
 
 /// Another server's definitions, as a second opinion.
-pub(super) const fn second_opinion(server: Server) -> ServerDefinitions {
-    ServerDefinitions::new(server)
+pub(super) fn second_opinion(server: Server, search_path: &[PathBuf]) -> ServerDefinitions {
+    ServerDefinitions::new(server.with_search_path(search_path))
 }
 
 pub(super) fn glean(pyrefly: &Pyrefly, effort: Effort) -> Glean {

@@ -70,6 +70,8 @@ pub(crate) struct Server {
     /// What it is told when it asks for settings, whatever the section.
     pub(super) settings: Value,
     pub(super) limits: Limits,
+    /// Where in its settings the folders stand that it searches beside those it finds; empty: it can't be told.
+    search_path_at: &'static [&'static str],
     /// Whether its first empty answers may only mean that it isn't ready yet.
     pub(super) is_slow_starter: bool,
 }
@@ -77,34 +79,43 @@ pub(crate) struct Server {
 impl Server {
     /// `threads` 0 lets it choose. Its settings: infer as the gate does, and don't compute diagnostics. Of
     /// `extraPaths`, all that is searched before dependencies, it takes those in the section `pyrefly` alone.
-    pub(crate) fn pyrefly(program: PathBuf, mode: Mode, threads: usize, search_path: &[PathBuf]) -> Self {
-        let mut settings = json!({"typeCheckingMode": "default", "displayTypeErrors": "force-off"});
-        if let (false, Some(settings)) = (search_path.is_empty(), settings.as_object_mut()) {
-            settings.insert("extraPaths".to_owned(), json!(search_path));
-        }
-        let settings = json!({"pyrefly": settings});
-        Self { mode, settings, ..Self::other(program, mode.arguments(threads)).at_once() }
+    pub(crate) fn pyrefly(program: PathBuf, mode: Mode, threads: usize) -> Self {
+        let settings = json!({"pyrefly": {"typeCheckingMode": "default", "displayTypeErrors": "force-off"}});
+        let other = Self::other(program, mode.arguments(threads)).at_once();
+        Self { mode, settings, search_path_at: &["pyrefly", "extraPaths"], ..other }
     }
 
     pub(crate) fn ty(program: PathBuf) -> Self {
         let settings = json!({"diagnosticMode": "off"});
-        Self { settings, ..Self::other(program, vec!["server".to_owned()]).at_once() }
+        let other = Self::other(program, vec!["server".to_owned()]).at_once();
+        Self { settings, search_path_at: &["configuration", "environment", "extra-paths"], ..other }
     }
 
     pub(crate) fn basedpyright(program: PathBuf) -> Self {
-        let analysis = json!({"diagnosticMode": "openFilesOnly", "typeCheckingMode": "off"});
-        Self { settings: json!({"analysis": analysis}), ..Self::other(program, vec!["--stdio".to_owned()]).at_once() }
+        let settings = json!({"analysis": {"diagnosticMode": "openFilesOnly", "typeCheckingMode": "off"}});
+        let other = Self::other(program, vec!["--stdio".to_owned()]).at_once();
+        Self { settings, search_path_at: &["analysis", "extraPaths"], ..other }
     }
 
     /// A server that nobody measured: it is asked again while it answers nothing at first.
     pub(crate) fn other(program: PathBuf, arguments: Vec<String>) -> Self {
         let launch = Launch { program, arguments };
         let (mode, limits) = (Mode::Definitions, Limits::default());
-        Self { launch, mode, settings: Value::Null, limits, is_slow_starter: true }
+        Self { launch, mode, settings: Value::Null, limits, search_path_at: &[], is_slow_starter: true }
     }
 
     const fn at_once(mut self) -> Self {
         self.is_slow_starter = false;
+        self
+    }
+
+    /// Tells it, where it can be told, which folders modules are imported from, the first before the others.
+    #[must_use]
+    pub(crate) fn with_search_path(mut self, folders: &[PathBuf]) -> Self {
+        if let (false, Some((last, sections))) = (folders.is_empty(), self.search_path_at.split_last()) {
+            let settings = sections.iter().fold(&mut self.settings, |settings, section| &mut settings[*section]);
+            settings[*last] = json!(folders);
+        }
         self
     }
 

@@ -40,7 +40,7 @@ fn pyrefly() -> PathBuf {
 }
 
 async fn start(tree: &Tree, mode: Mode) -> Session {
-    Session::start(&Server::pyrefly(pyrefly(), mode, 0, &[]), &tree.root).await.unwrap()
+    Session::start(&Server::pyrefly(pyrefly(), mode, 0), &tree.root).await.unwrap()
 }
 
 /// All places of a word, whole or not.

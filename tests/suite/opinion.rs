@@ -93,11 +93,18 @@ while True:
 
 /// Scouts `Job.run` with more arguments; the server's script stands outside the workspace.
 fn scout(more: &[&str]) -> Ended {
+    scout_in("jobs.py", "user.py", more)
+}
+
+/// The same with the files elsewhere in the workspace.
+fn scout_in(jobs: &str, user: &str, more: &[&str]) -> Ended {
     let folder = temporary_folder();
     let root = folder.path().join("project");
-    fs::create_dir(&root).expect("a temporary folder can be written");
-    fs::write(root.join("jobs.py"), JOBS).expect("a temporary folder can be written");
-    fs::write(root.join("user.py"), USER).expect("a temporary folder can be written");
+    for (file, text) in [(jobs, JOBS), (user, USER)] {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().expect("it lies in the project")).expect("a temporary folder can be written");
+        fs::write(path, text).expect("a temporary folder can be written");
+    }
     fs::write(folder.path().join("fake.py"), FAKE).expect("a temporary folder can be written");
     let args = ["scout", "Job.run", "--format", "json"].iter().chain(more).map(|&arg| arg.to_owned());
     tainie(&root, &args.collect::<Vec<_>>(), &BTreeMap::new())
@@ -118,7 +125,9 @@ fn mentions(worklist: &Value) -> Vec<String> {
             (site["line"].as_u64().expect("a line"), names.collect::<Vec<_>>().join("+"))
         })
         .collect();
-    let in_user = list("mentions").into_iter().filter(|mention| mention["file"] == "user.py");
+    let in_user = list("mentions")
+        .into_iter()
+        .filter(|mention| mention["file"].as_str().is_some_and(|file| file.ends_with("user.py")));
     in_user
         .map(|mention| {
             let line = mention["line"].as_u64().expect("a line");
@@ -233,6 +242,14 @@ fn ty_settles_what_begins_as_none() {
     }
 }
 
+#[test]
+fn ty_is_told_the_import_roots_that_nobody_declares() {
+    let ty = ty().display().to_string();
+    let ended = scout_in("lib/jobs.py", "tools/user.py", &["--explain", "--second-opinion", &ty]);
+    let found = mentions(&worklist(&ended));
+    assert_eq!(found[..2], ["12 site second-opinion:ty", "24 site second-opinion:ty"]);
+}
+
 #[expect(clippy::print_stderr, reason = "a test that asked nobody must not look like one that did")]
 #[test]
 fn basedpyright_settles_it_too_where_it_is_installed() {
@@ -245,6 +262,10 @@ fn basedpyright_settles_it_too_where_it_is_installed() {
     let found = mentions(&worklist(&ended));
     assert_eq!(found[0], "12 site second-opinion:basedpyright");
     assert_eq!(found[2], "28 site definition+glean+references+second-opinion:basedpyright");
+    let program = program.display().to_string();
+    let more = ["--explain", "--second-opinion", &program, "--second-opinion-timeout", "200"];
+    let found = mentions(&worklist(&scout_in("lib/jobs.py", "tools/user.py", &more)));
+    assert_eq!(found[0], "12 site second-opinion:basedpyright");
 }
 
 fn named_or_on_path(variable: &str, name: &str) -> Option<PathBuf> {

@@ -142,14 +142,14 @@ fn folded(out: &mut String, listing: &Listing<'_>) {
             let kinds: Vec<String> = kinds.iter().map(|(kind, count)| format!("{count} x {kind}")).collect();
             line(out, format_args!("  {}: {}", safe(file.as_str()), kinds.join(", ")));
         }
-        more(out, files, "file", "files");
+        more(out, files, "files");
     }
 }
 
-/// Says that rows were left out.
-fn more(out: &mut String, all: usize, one: &str, many: &str) {
+/// Says how many rows were left out.
+fn more(out: &mut String, all: usize, what: &str) {
     if all > MOST_ROWS {
-        line(out, format_args!("  and {} more (--explain)", counted(all - MOST_ROWS, one, many)));
+        line(out, format_args!("  and {} more {what} (--explain)", all - MOST_ROWS));
     }
 }
 
@@ -182,7 +182,7 @@ pub(in crate::cli) fn near(out: &mut String, near: &[&Near]) {
         let first = places.first().map(|near| place(near.file.as_str(), near.position)).unwrap_or_default();
         line(out, format_args!("  {} x {}, first at {first}", places.len(), near_name(name)));
     }
-    more(out, all, "longer name", "longer names");
+    more(out, all, "names");
 }
 
 fn near_name((name, target): (&str, Option<&str>)) -> String {

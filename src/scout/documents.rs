@@ -1,15 +1,15 @@
 //! Names of the symbol in the workspace's text files that aren't Python: entry points, settings, documentation.
 //!
 //! Only what is exactly a dotted name or `module:attribute` counts, under any name that the symbol is imported by.
-//! Files over 1 MiB, those that aren't UTF-8 text, those that an ignore file names and those in folders of installed packages are
-//! left out.
+//! Files over 1 MiB, binary ones, those that an ignore file names and those in folders of installed packages are left
+//! out. What isn't UTF-8 is read as Latin-1, which tells places right in any encoding of one byte each.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use memchr::memmem;
 
 use crate::plan::DocumentName;
-use crate::text::{ByteSpan, RelPath, SourceText};
+use crate::text::{ByteOffset, ByteSpan, RelPath, SourceText};
 
 use super::codebase::Codebase;
 
@@ -48,8 +48,16 @@ pub(super) fn documents(codebase: &Codebase, names: &BTreeSet<ImportedAs>) -> Ve
 }
 
 fn names_in(file: &RelPath, bytes: Vec<u8>, spelled: &[&str], found: &mut Vec<DocumentName>) {
-    // The exact name is ASCII nearly always, and a person reads the rest.
-    let Ok(source) = SourceText::from_bytes(bytes) else { return };
+    // A name in ASCII has the same bytes in every encoding that extends ASCII.
+    let in_latin_1: Option<String> =
+        std::str::from_utf8(&bytes).is_err().then(|| bytes.iter().map(|&byte| char::from(byte)).collect());
+    let source = match &in_latin_1 {
+        Some(text) => SourceText::from_text(text),
+        None => match SourceText::from_bytes(bytes) {
+            Ok(source) => source,
+            Err(_) => return,
+        },
+    };
     let text = source.as_str();
     let mut spans: BTreeSet<ByteSpan> = BTreeSet::new();
     for name in spelled {
@@ -63,6 +71,9 @@ fn names_in(file: &RelPath, bytes: Vec<u8>, spelled: &[&str], found: &mut Vec<Do
     found.extend(spans.into_iter().filter_map(|span| {
         let position = source.position(span.start()).ok()?;
         let (text, line) = (source.slice(span)?.to_owned(), source.line(position.line()).ok()?.to_owned());
+        // One byte of the file each.
+        let bytes = |end: ByteOffset| in_latin_1.as_ref().map_or(end.get(), |text| text[..end.get()].chars().count());
+        let span = ByteSpan::new(bytes(span.start()), bytes(span.end()));
         Some(DocumentName { file: file.clone(), position, span, text, line })
     }));
 }

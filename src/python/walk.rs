@@ -383,11 +383,21 @@ impl Walk<'_> {
         (self.found, self.order) = (walk.found, walk.order);
     }
 
-    /// The scope of type parameters, where there are any.
-    fn type_parameters(&mut self, params: Option<&ast::TypeParams>) -> ScopeId {
+    /// The scope of the type parameters of `owner`, where it has any.
+    fn type_parameters(&mut self, params: Option<&ast::TypeParams>, owner: &str) -> ScopeId {
         let Some(params) = params else { return self.scope };
         let scope = self.found.scopes.push(ScopeKind::TypeParameters, self.scope, None);
-        self.in_scope(scope, |walk| walk.visit_type_params(params));
+        self.in_scope(scope, |walk| {
+            for param in params.iter() {
+                let name = param.name();
+                walk.simple_name(name.range, Role::TypeParameter);
+                let mut qualname = walk.found.scopes.qualname(scope).to_vec();
+                qualname.extend([owner.to_owned(), name.as_str().to_owned()]);
+                walk.declare_as(qualname, name.range, DeclarationKind::Variable, scope);
+                walk.bind(name.as_str(), name.range, BindingKind::TypeParameter);
+                visitor::walk_type_param(walk, param);
+            }
+        });
         scope
     }
 
@@ -416,7 +426,7 @@ impl Walk<'_> {
         declaration.registered_with = registered_with;
         let qualname = declaration.qualname.clone();
         self.defaults(&def.parameters);
-        let outer = self.type_parameters(def.type_params.as_deref());
+        let outer = self.type_parameters(def.type_params.as_deref(), name);
         self.in_scope(outer, |walk| {
             for parameter in &*def.parameters {
                 if let Some(annotation) = parameter.annotation() {
@@ -534,7 +544,7 @@ impl Walk<'_> {
         let declaration = self.declare(name, def.name.range, DeclarationKind::Class);
         declaration.is_protocol = is_protocol;
         declaration.bases = named;
-        let outer = self.type_parameters(def.type_params.as_deref());
+        let outer = self.type_parameters(def.type_params.as_deref(), name);
         let arguments = def.arguments.as_deref();
         self.in_scope(outer, |walk| {
             let Some(arguments) = arguments else { return };
@@ -848,12 +858,11 @@ impl Walk<'_> {
                 }
             }
             Stmt::TypeAlias(alias) => {
-                if let Expr::Name(name) = &*alias.name {
-                    self.simple_name(name.range, Role::Store);
-                    self.declare(name.id.as_str(), name.range, DeclarationKind::TypeAlias);
-                    self.bind(name.id.as_str(), name.range, BindingKind::Variable);
-                }
-                let scope = self.type_parameters(alias.type_params.as_deref());
+                let Expr::Name(name) = &*alias.name else { return };
+                self.simple_name(name.range, Role::Store);
+                self.declare(name.id.as_str(), name.range, DeclarationKind::TypeAlias);
+                self.bind(name.id.as_str(), name.range, BindingKind::Variable);
+                let scope = self.type_parameters(alias.type_params.as_deref(), name.id.as_str());
                 self.in_scope(scope, |walk| walk.visit_annotation(&alias.value));
             }
             Stmt::If(s) => self.if_statement(s),
@@ -977,14 +986,6 @@ impl<'a> Visitor<'a> for Walk<'_> {
             self.bind_variable(name.as_str(), name.range);
         }
         self.visit_body(&handler.body);
-    }
-
-    fn visit_type_param(&mut self, type_param: &'a ast::TypeParam) {
-        let name = type_param.name();
-        self.simple_name(name.range, Role::TypeParameter);
-        self.declare(name.as_str(), name.range, DeclarationKind::Variable);
-        self.bind(name.as_str(), name.range, BindingKind::TypeParameter);
-        visitor::walk_type_param(self, type_param);
     }
 
     fn visit_pattern(&mut self, pattern: &'a ast::Pattern) {

@@ -629,7 +629,9 @@ fn below_site_packages(path: &Path) -> PathBuf {
     let parts: Vec<_> = path.iter().collect();
     let is_base = |name: &std::ffi::OsStr| {
         let name = name.to_string_lossy();
-        name == "site-packages" || name == "stdlib" || name.starts_with("python3") || name == "stubs"
+        let is_named = matches!(&*name, "site-packages" | "dist-packages" | "stdlib" | "stubs");
+        // The last is where pyrefly unpacks the stubs that it brings along.
+        is_named || name.starts_with("python3") || name.starts_with("pyrefly_bundled_typeshed")
     };
     match parts.iter().rposition(|part| is_base(part)) {
         Some(at) => parts.iter().skip(at + 1).collect(),

@@ -35,6 +35,10 @@ pub(crate) const SETTINGS: [&str; 9] = [
     ".gitignore",
     ".ignore",
 ];
+/// What the name of a package ends in that holds the stubs of another (PEP 561).
+const STUBS: &str = "-stubs";
+/// Where type checkers look for stubs, too.
+const TYPINGS: &str = "typings";
 /// Larger files are data.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 /// How much of a folder elsewhere is searched.
@@ -136,9 +140,10 @@ impl Codebase {
     pub(crate) fn name_modules_from(&mut self, import_roots: &[PathBuf]) {
         let root = self.root.as_path();
         let mut roots: Vec<PathBuf> = import_roots.to_vec();
-        let src = root.join("src");
-        if src.is_dir() && !src.join("__init__.py").exists() {
-            roots.push(src);
+        for folder in ["src", TYPINGS].map(|name| root.join(name)) {
+            if folder.is_dir() && !folder.join("__init__.py").exists() {
+                roots.push(folder);
+            }
         }
         roots.push(root.to_owned());
         roots.retain(|candidate| root.starts_with(candidate) || candidate.starts_with(root));
@@ -528,14 +533,12 @@ impl Codebase {
         files
     }
 
-    /// The `.pyi` of a `.py`, or the other way round.
-    pub(super) fn stub_twin(&self, file: &RelPath) -> Option<RelPath> {
-        let name = file.as_str();
-        let twin = match file.extension() {
-            Some("pyi") => name.strip_suffix('i').unwrap_or(name).to_owned(),
-            _ => format!("{name}i"),
-        };
-        RelPath::new(&twin).ok().filter(|twin| self.contains(twin))
+    /// The stubs of a module, or the module of a stub: the same dotted name below any import root.
+    pub(super) fn stub_twins(&self, file: &RelPath) -> Vec<RelPath> {
+        let is_stub = |file: &RelPath| file.extension() == Some("pyi");
+        let same_stem = module_stem(file).and_then(|stem| self.by_stem.get(stem)).into_iter().flatten();
+        let name = self.module_name(file);
+        same_stem.filter(|other| is_stub(other) != is_stub(file) && self.module_name(other) == name).cloned().collect()
     }
 }
 
@@ -545,6 +548,11 @@ fn dotted(path: &Path) -> String {
         path.with_extension("").iter().map(|part| part.to_string_lossy().into_owned()).collect();
     if parts.last().is_some_and(|last| last == "__init__") && parts.len() > 1 {
         parts.pop();
+    }
+    if let Some(package) = parts.first_mut()
+        && let Some(name) = package.strip_suffix(STUBS)
+    {
+        *package = name.to_owned();
     }
     parts.join(".")
 }
@@ -577,7 +585,7 @@ pub(super) fn is_notebook(file: &RelPath) -> bool {
 fn module_stem(file: &RelPath) -> Option<&str> {
     let (folders, name) = file.as_str().rsplit_once('/').unwrap_or(("", file.as_str()));
     match name.split('.').next()? {
-        "__init__" => folders.rsplit('/').next(),
+        "__init__" => folders.rsplit('/').next().map(|folder| folder.strip_suffix(STUBS).unwrap_or(folder)),
         stem => Some(stem),
     }
 }

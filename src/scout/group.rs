@@ -48,7 +48,7 @@ impl Group {
         Some(group)
     }
 
-    /// The group of the declarations called `qualname` in a file and its stub twin.
+    /// The group of the declarations called `qualname` in a file and its stub twins.
     pub(super) fn of(codebase: &mut Codebase, file: &RelPath, qualname: &[String], kind: SymbolKind) -> Option<Self> {
         let module = codebase.module_name(file);
         let mut group = Self {
@@ -62,8 +62,7 @@ impl Group {
             is_property: false,
             is_dispatcher: false,
         };
-        let twin = codebase.stub_twin(file);
-        for file in std::iter::once(file.clone()).chain(twin) {
+        for file in std::iter::once(file.clone()).chain(codebase.stub_twins(file)) {
             group.add_declarations(codebase, &file);
         }
         (!group.members.is_empty()).then_some(group)
